@@ -184,13 +184,11 @@ public final class Store implements AutoCloseable {
     }
 
     /**
-     * Returns the keys of locks that are held, or that a waiter wants: without records of free mutexes, records of other kinds, which have
-     * the last token alone, and tombstones.
+     * Returns the keys of locks that are held, or that a waiter wants: without records that have the last token alone, and tombstones.
      */
     List<String> leftovers() {
-        Set<String> free = freeMutexes();
+        Set<String> free = freeRecords();
         return keys().stream()
-                .filter(key -> !key.endsWith(":rw") && !key.endsWith(":semaphore"))
                 .filter(key -> !key.contains(":gone") && !free.contains(key))
                 .filter(key -> !(key.endsWith(":claims") && hasNoClaims(key)))
                 .toList();
@@ -202,15 +200,17 @@ public final class Store implements AutoCloseable {
     }
 
     /** Reads them with one command, however many there are; in a cluster with one for each. */
-    private Set<String> freeMutexes() {
-        String[] mutexes = redis().keys("*:mutex").toArray(String[]::new);
-        if (mutexes.length == 0) {
+    private Set<String> freeRecords() {
+        String[] names = keys().stream()
+                .filter(key -> key.endsWith(":mutex") || key.endsWith(":rw") || key.endsWith(":semaphore"))
+                .toArray(String[]::new);
+        if (names.length == 0) {
             return Set.of();
         }
         boolean isCluster = redis().info("cluster").contains("cluster_enabled:1");
         List<KeyValue<String, String>> records = isCluster
-                ? Stream.of(mutexes).flatMap(key -> redis().mget(key).stream()).toList()
-                : redis().mget(mutexes);
+                ? Stream.of(names).flatMap(key -> redis().mget(key).stream()).toList()
+                : redis().mget(names);
         long now = micros();
         return records.stream()
                 .filter(record -> record.hasValue() && endMicros(record.getValue()) <= now)
@@ -222,14 +222,14 @@ public final class Store implements AutoCloseable {
         return record.startsWith("1H") ? Long.parseLong(record.substring(3, 19)) : 0;
     }
 
-    /** Whether there is a lease of the lock with this first key: of a mutex, by its record. */
+    /** Whether there is a lease of the lock with this first key, alone or of a share. */
     boolean isHeld(String key) {
-        return key.endsWith(":mutex") ? leaseLeft(key) > 0 : redis().exists(key + ":held") == 1;
+        return leaseLeft(key) > 0 || redis().exists(key + ":held") == 1;
     }
 
-    /** Returns the rest of the lease of a mutex, in milliseconds, by its record; 0 if it is free. */
-    long leaseLeft(String mutexKey) {
-        return Math.max(0, endMicros(String.valueOf(redis().get(mutexKey))) - micros()) / 1_000;
+    /** Returns the rest of the lease of the claim that holds the lock alone, in milliseconds, by its record; 0 if there is none. */
+    long leaseLeft(String record) {
+        return Math.max(0, endMicros(String.valueOf(redis().get(record))) - micros()) / 1_000;
     }
 
     /** Returns the last token of a mutex, by its record. */

@@ -29,8 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class SuspectedClientsIT {
 
     private static final int LEASE = 30_000;
-    private static final LuaScript MUTEX = LuaScript.load("mutex");
-    private static final LuaScript SHARED = LuaScript.load("shared");
+    private static final LuaScript LOCK = LuaScript.load("lock");
     private static final LuaScript RENEW = LuaScript.load("renew");
 
     private Store store;
@@ -361,8 +360,7 @@ class SuspectedClientsIT {
     /** Writes the waiters as an attempt would. */
     private void queue(int count, String channel, long now) {
         Map<String, String> entries = new TreeMap<>();
-        String entry =
-                "%d - 0 %s %s abc 1 %d %4$d".formatted(LEASE, channel, kind == LockKind.MUTEX ? "-" : word(), now);
+        String entry = "%d - 0 %s %s abc 1 %d %4$d".formatted(LEASE, channel, word(), now);
         for (int i = 0; i < count; i++) {
             entries.put("w" + i, entry);
             store.redis().zadd(key() + ":queue", (double) (now + i), "w" + i);
@@ -375,7 +373,7 @@ class SuspectedClientsIT {
     }
 
     private long ends() {
-        return kind == LockKind.MUTEX
+        return isExclusive()
                 ? Long.parseLong(store.redis().get(key()).substring(3, 19))
                 : store.redis().zrangeWithScores(key() + ":held", -1, -1).stream()
                         .mapToLong(it -> (long) it.getScore())
@@ -391,8 +389,13 @@ class SuspectedClientsIT {
         return store.redis().zrange(key() + ":aside", 0, -1);
     }
 
+    private boolean isExclusive() {
+        return kind != LockKind.SEMAPHORE;
+    }
+
+    /** The share that a claim wants, {@code -} for all. */
     private String word() {
-        return kind == LockKind.WRITE ? "write" : "semaphore:1/" + permits;
+        return isExclusive() ? "-" : "semaphore:1/" + permits;
     }
 
     @CanIgnoreReturnValue
@@ -404,9 +407,9 @@ class SuspectedClientsIT {
     private List<Object> acquire(String id, String channel, int attempt, String waiting) {
         return run(
                 id,
-                (attempt == 1 ? "A" : "a") + LEASE,
+                (isExclusive() ? attempt == 1 ? "A" : "a" : attempt == 1 ? "S" : "s") + LEASE,
                 attempt + " " + LEASE + " " + channel + " -",
-                "%s 0 %d abc".formatted(waiting, claimMillis) + (kind == LockKind.MUTEX ? "" : ' ' + word()));
+                "%s 0 %d abc".formatted(waiting, claimMillis) + (isExclusive() ? "" : ' ' + word()));
     }
 
     private void release(String id, String channel, int attempt) {
@@ -418,13 +421,11 @@ class SuspectedClientsIT {
     }
 
     private List<Object> run(String... args) {
-        LuaScript script = kind == LockKind.MUTEX ? MUTEX : SHARED;
-        return store.redis().eval(script.body(), ScriptOutputType.MULTI, new String[] {key()}, args);
+        return store.redis().eval(LOCK.body(), ScriptOutputType.MULTI, new String[] {key()}, args);
     }
 
     private void renew(String id, int millis) {
-        String[] keys =
-                kind == LockKind.MUTEX ? new String[] {key()} : new String[] {key() + ":claims", key() + ":held"};
+        String[] keys = isExclusive() ? new String[] {key()} : new String[] {key() + ":claims", key() + ":held"};
         List<Long> held = store.redis().eval(RENEW.body(), ScriptOutputType.MULTI, keys, id, "" + millis);
         assertThat(held).containsExactly(1L);
     }

@@ -34,8 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 class TouchedEntriesIT {
 
-    private static final LuaScript MUTEX = LuaScript.load("mutex");
-    private static final LuaScript SHARED = LuaScript.load("shared");
+    private static final LuaScript LOCK = LuaScript.load("lock");
     private static final String LEASE = "30000";
     private static final int ROUNDS = 50;
 
@@ -101,7 +100,7 @@ class TouchedEntriesIT {
     void waitersThatSendNoMoreAttemptsLeaveWhileOthersCome(LockKind used) {
         kind = used;
         acquire("h0", "X", "queue");
-        String word = kind == LockKind.MUTEX ? "-" : word();
+        String word = isExclusive() ? "-" : "semaphore:1/1";
         for (int i = 0; i < 500; i++) {
             store.redis().zadd(key() + ":queue", 1_000 + i, "dead" + i);
             store.redis()
@@ -240,11 +239,15 @@ class TouchedEntriesIT {
 
     @CanIgnoreReturnValue
     private Object acquire(String id, String client, String waiting) {
-        return run(id, "A" + LEASE, "1 %s %s %s".formatted(LEASE, client, client), words(waiting));
+        return run(id, attempt(true) + LEASE, "1 %s %s %s".formatted(LEASE, client, client), words(waiting));
     }
 
     private Object attempt(String id, int attempt) {
-        return run(id, "a" + LEASE, "%d %s %s %s".formatted(attempt, LEASE, client(id), client(id)), words("queue"));
+        return run(
+                id,
+                attempt(false) + LEASE,
+                "%d %s %s %s".formatted(attempt, LEASE, client(id), client(id)),
+                words("queue"));
     }
 
     private Object release(String id, int attempt) {
@@ -263,20 +266,23 @@ class TouchedEntriesIT {
                 .boxed()
                 .flatMap(n -> Stream.of(prefix + n, "A" + LEASE, "1 %s X X".formatted(LEASE), words("queue")))
                 .toArray(String[]::new);
-        return store.redis().eval(MUTEX.body(), ScriptOutputType.MULTI, keys, args);
+        return store.redis().eval(LOCK.body(), ScriptOutputType.MULTI, keys, args);
     }
 
     private String words(String waiting) {
-        return waiting + " 0 2000 abc" + (kind == LockKind.MUTEX ? "" : ' ' + word());
+        return waiting + " 0 2000 abc" + (isExclusive() ? "" : " semaphore:1/1");
     }
 
-    private String word() {
-        return kind == LockKind.WRITE ? "write" : "semaphore:1/1";
+    private boolean isExclusive() {
+        return kind != LockKind.SEMAPHORE;
+    }
+
+    private String attempt(boolean isFirst) {
+        return isExclusive() ? isFirst ? "A" : "a" : isFirst ? "S" : "s";
     }
 
     private Object run(String... args) {
-        LuaScript script = kind == LockKind.MUTEX ? MUTEX : SHARED;
-        List<Object> answer = store.redis().eval(script.body(), ScriptOutputType.MULTI, new String[] {key()}, args);
+        List<Object> answer = store.redis().eval(LOCK.body(), ScriptOutputType.MULTI, new String[] {key()}, args);
         return answer;
     }
 

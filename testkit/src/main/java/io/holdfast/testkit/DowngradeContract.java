@@ -190,7 +190,8 @@ interface DowngradeContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             Contender reader = reader(contest);
             reader.mustAcquire();
-            assertThat(reader.attemptAs(LockKind.WRITE)).isInstanceOf(LockAttempt.Contended.class);
+            assertThat(contest.answer(backend().tryAcquire(reader.asKind(LockKind.WRITE, 2))))
+                    .isInstanceOf(LockAttempt.Contended.class);
             Contender another = reader(contest);
             another.mustAcquire();
             another.release();

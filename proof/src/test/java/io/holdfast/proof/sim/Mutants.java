@@ -213,7 +213,10 @@ final class Mutants {
                         "answers of a call in another order",
                         "answers[n] = failure",
                         "answers[count + 1 - n] = failure"),
-                Mutant.script("readers beside a writer", "word == 'read' and mode == 'read'", "word == 'read'"),
+                Mutant.script(
+                        "readers beside a writer",
+                        "answer = holder and rest().acquire(id, note, words) or",
+                        "answer ="),
                 Mutant.script(
                         "one permit too many",
                         "count_taken + taken <= tonumber(permits)",
@@ -224,10 +227,11 @@ final class Mutants {
                         "count_taken < tonumber(permits)"),
                 Mutant.script(
                         "claim of one permit that passes the waiters",
-                        "not late and not blocked and admits(word) then",
-                        "not late and (not blocked or find(word, ':1/', 1, true)) and admits(word) then"),
+                        "not late and not is_blocked and admits(word) then",
+                        "not late and (not is_blocked or find(word, ':1/', 1, true)) and admits(word) then"),
                 Mutant.script("release that frees one permit only", "add_surplus(1 - taken)", ""),
-                Mutant.script("downgrade that lets a writer in", "mode = 'read'\n", "count_taken, mode = 0, nil\n"),
+                Mutant.script(
+                        "downgrade that lets a writer in", "count_taken, ends = 1, now", "count_taken, ends = 0, now"),
                 writerThatBelievesAfterItsDowngrade(),
                 exporterThatGoesOnBelieving(),
                 Mutant.scripts(

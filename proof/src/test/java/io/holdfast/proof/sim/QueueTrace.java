@@ -77,7 +77,7 @@ final class QueueTrace implements LockTrace {
         }
     }
 
-    /** The four arguments of an operation, see {@code mutex.lua}. */
+    /** The four arguments of an operation, see {@code lock.lua}. */
     private record Call(String id, char what, String channel, int attempt, boolean isQueued) {
 
         boolean isAttempt() {

@@ -59,6 +59,15 @@ public final class LockReader {
         return read(locks, seenBy, LockReport.MOST_WAITERS, subject);
     }
 
+    /** Returns the kind of a claim that holds such a lock alone. */
+    private static String soleKind(LockReport.Type type) {
+        return switch (type) {
+            case MUTEX -> "mutex";
+            case READ_WRITE -> "write";
+            case SEMAPHORE -> "none";
+        };
+    }
+
     private Mono<List<LockReport>> read(
             List<LockKeys> locks, List<String> seenBy, int mostWaiters, ExceptionTranslator.Subject subject) {
         List<String> keys = new ArrayList<>(7 * locks.size());
@@ -66,7 +75,7 @@ public final class LockReader {
                 new ArrayList<>(List.of(Integer.toString(LockReport.MOST_HOLDERS), Integer.toString(mostWaiters)));
         for (int i = 0; i < locks.size(); i++) {
             keys.addAll(locks.get(i).inspected());
-            args.add(locks.get(i).type() == LockReport.Type.MUTEX ? "mutex" : "shared");
+            args.add(soleKind(locks.get(i).type()));
             args.add(seenBy.get(i));
         }
         ReplyDecoder<List<Object>, List<LockReport>> decoder = new ReplyDecoder<>(

@@ -1,5 +1,6 @@
 package io.holdfast.redis.internal.protocol;
 
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.script.ScriptArgs;
@@ -74,19 +75,19 @@ public record LockKeys(String holder, LockReport.Type type) {
         SUFFIXES.forEach(suffix -> to.key(head, suffix));
     }
 
-    /** Appends the key of the record twice: then {@code mutex.lua} uses no other key. */
+    /** Appends the key of the record twice: then {@code lock.lua} uses no other key. */
     void writeRecordAlone(ScriptArgs to) {
         to.number(2).text(holder).text(holder);
     }
 
-    /** Returns how many keys a renewal needs. */
-    int renewedCount() {
-        return type == LockReport.Type.MUTEX ? 1 : 2;
+    /** {@return whether a claim with this key holds its lock alone: then the record has all about its hold} */
+    static boolean isExclusive(LockKey key) {
+        return key.kind() == LockKind.MUTEX || key.kind() == LockKind.WRITE;
     }
 
-    /** Appends the keys that a renewal needs. */
-    void writeRenewed(ScriptArgs to) {
-        if (type == LockReport.Type.MUTEX) {
+    /** Appends the keys that the renewal of a claim needs: the record of an exclusive one, two of another. */
+    void writeRenewed(ScriptArgs to, LockKey claimed) {
+        if (isExclusive(claimed)) {
             to.text(holder);
         } else {
             to.text(holder + ":claims").text(holder + ":held");

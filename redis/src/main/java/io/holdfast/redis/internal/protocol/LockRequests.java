@@ -96,7 +96,7 @@ public final class LockRequests {
     public ScriptRequest<LockAttempt> acquire(LockClaim claim, GrantRecipient recipient) {
         LockKeys keys = keysOf(claim);
         return new ScriptRequest<>(
-                scripts.of(keys.type()),
+                scripts.lock(),
                 keys.holder(),
                 new Attempt(this, claim, keys, recipient),
                 ReplyDecoder.ofReply(reply -> attempt(claim, keys, recipient, reply)),
@@ -104,7 +104,7 @@ public final class LockRequests {
                 () -> unanswered.add(claim.id(), true));
     }
 
-    /** An operation of {@code mutex.lua} or {@code shared.lua}. */
+    /** An operation of {@code lock.lua}. */
     private interface LockOperation extends JoinedCalls.Operation {
 
         LockRequests requests();
@@ -163,17 +163,20 @@ public final class LockRequests {
                     .end();
         }
 
-        /** Returns the word of the operation: a first attempt has a shorter one. */
+        /** Returns the word of the operation: a first attempt has a shorter way. */
         private char acquire() {
+            boolean wantsAll = LockKeys.isExclusive(claim.key());
             if (claim.attempt() > 1) {
-                return 'a';
+                return wantsAll ? 'a' : 's';
+            } else if (claim.tokenFloor() > 0) {
+                return wantsAll ? 'T' : 'U';
             }
-            return claim.tokenFloor() == 0 ? 'A' : 'T';
+            return wantsAll ? 'A' : 'S';
         }
     }
 
     /**
-     * Any other operation but a renewal, see {@code mutex.lua} and {@code shared.lua}.
+     * Any other operation but a renewal, see {@code lock.lua}.
      *
      * @param id of the claim, or of the client whose run ends
      * @param rest what only this operation has; empty for nothing
@@ -203,12 +206,11 @@ public final class LockRequests {
         };
     }
 
-    /** Returns what the claim wants of a lock that has several sorts of holders; empty for a mutex. */
+    /** Returns the share that the claim wants; empty for all. */
     private static String word(LockClaim claim) {
         return switch (claim.key().kind()) {
-            case MUTEX -> "";
+            case MUTEX, WRITE -> "";
             case READ -> " read";
-            case WRITE -> " write";
             case SEMAPHORE ->
                 " semaphore:" + claim.permits() + '/' + claim.key().permits();
         };
@@ -237,7 +239,7 @@ public final class LockRequests {
     public ScriptRequest<Renewal> adopt(LockClaim claim, long fencingToken) {
         LockKeys keys = keysOf(claim);
         return new ScriptRequest<>(
-                scripts.of(keys.type()),
+                scripts.lock(),
                 keys.holder(),
                 new OtherOperation(this, keys, claim.id(), 'D', fencingToken, "", Long.toString(leaseMillis(claim))),
                 ReplyDecoder.ofNumbers(
@@ -247,10 +249,11 @@ public final class LockRequests {
     }
 
     private void writeRenewal(List<LockClaim> claims, ScriptArgs to) {
-        List<LockKeys> locks = claims.stream().map(this::keysOf).toList();
         to.reserve(claims.size() * RENEWAL_BYTES);
-        to.number(locks.stream().mapToLong(LockKeys::renewedCount).sum());
-        locks.forEach(keys -> keys.writeRenewed(to));
+        to.number(claims.stream()
+                .mapToLong(claim -> LockKeys.isExclusive(claim.key()) ? 1 : 2)
+                .sum());
+        claims.forEach(claim -> keysOf(claim).writeRenewed(to, claim.key()));
         for (LockClaim claim : claims) {
             to.text(claim.id()).number(leaseMillis(claim));
         }
@@ -301,7 +304,7 @@ public final class LockRequests {
 
     private ScriptRequest<Ownership> ended(LockKeys keys, String id, KeysAndArgs arguments, String verb) {
         return new ScriptRequest<>(
-                scripts.of(keys.type()),
+                scripts.lock(),
                 keys.holder(),
                 arguments,
                 ReplyDecoder.ofReply(reply -> ended(keys, id, reply)),
@@ -323,7 +326,7 @@ public final class LockRequests {
     public ScriptRequest<LockRun.End> endRun(LockClaim claim, long number, int served) {
         LockKeys keys = keysOf(claim);
         return new ScriptRequest<>(
-                scripts.of(keys.type()),
+                scripts.lock(),
                 keys.holder(),
                 new OtherOperation(
                         this, keys, orNone(claim.client()), 'E', number, claimMillis, " " + Math.max(0, served)),

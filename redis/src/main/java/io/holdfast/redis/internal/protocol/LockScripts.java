@@ -1,19 +1,17 @@
 package io.holdfast.redis.internal.protocol;
 
 import com.google.errorprone.annotations.Immutable;
-import io.holdfast.LockReport;
 import io.holdfast.redis.internal.script.LuaScript;
 import java.time.Duration;
 
 /**
- * The scripts of the clients of one setting. A mutex has a leaner script than the locks that several claims may hold.
+ * The scripts of the clients of one setting.
  *
- * @param mutex all operations of a mutex but its renewal
- * @param shared the same of a read/write lock or a semaphore
+ * @param lock all operations but renewals
  * @param renew renews claims of all kinds
  */
 @Immutable
-record LockScripts(LuaScript mutex, LuaScript shared, LuaScript renew) {
+record LockScripts(LuaScript lock, LuaScript renew) {
 
     private static final LockScripts USUAL = read(LuaScript.USUAL_TOKEN_TIME);
 
@@ -26,11 +24,6 @@ record LockScripts(LuaScript mutex, LuaScript shared, LuaScript renew) {
     }
 
     private static LockScripts read(Duration tokens) {
-        return new LockScripts(
-                LuaScript.load("mutex", tokens), LuaScript.load("shared", tokens), LuaScript.load("renew", tokens));
-    }
-
-    LuaScript of(LockReport.Type type) {
-        return type == LockReport.Type.MUTEX ? mutex : shared;
+        return new LockScripts(LuaScript.load("lock", tokens), LuaScript.load("renew", tokens));
     }
 }

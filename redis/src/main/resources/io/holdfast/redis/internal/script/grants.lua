@@ -1,4 +1,4 @@
--- Grants to the first waiters of one lock of any kind. Included by mutex_operation.lua and shared.lua after usual.lua, never run alone.
+-- Grants to the first waiters of one lock of any kind. Included by lock.lua after usual.lua, never run alone.
 
 -- In a cluster PUBLISH sends to every server, and SPUBLISH, from Redis 7 on, to the replicas of this one. A client
 -- whose channel has a hash tag has both subscriptions under that name. The slot of the channel may have moved, or this

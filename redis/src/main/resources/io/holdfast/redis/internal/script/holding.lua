@@ -1,4 +1,4 @@
--- Writes the record of one mutex. Included by mutex_operation.lua after record.lua, never run alone.
+-- Writes the record of a lock that is free, or held by one claim alone. Included by lock.lua after record.lua, never run alone.
 
 -- A server without memory refuses SET as the first write of a run, and accepts it after another one.
 local function save(text, ...)
@@ -23,8 +23,8 @@ local function hold(flag, id, its_attempt, its_lease, its_channel, its_client, i
   local at = now - now % 2 + ms * 1000 + (is_pushed and 0 or 1)
   save('1H' .. flag .. written(at) .. written(last_token) .. its_attempt .. ' ' .. its_lease .. ' ' .. its_channel .. ' ' .. its_client .. ' '
     .. written(its_since) .. ' ' .. its_size .. '\n' .. id, 'EXAT', format('%d', math.max(at, last_token) / 1000000 + KEPT_SECONDS))
-  holder, token, ends, attempt, lease, channel, client, size, since =
-    id, last_token, at, tonumber(its_attempt), its_lease, its_channel, its_client, its_size, its_since
+  holder, token, ends, attempt, lease, channel, client, size, since, is_shared =
+    id, last_token, at, tonumber(its_attempt), its_lease, its_channel, its_client, its_size, its_since, false
 end
 
 -- The holder of the record stays the same, until ms from now.
@@ -39,4 +39,5 @@ end
 local function free(flag)
   save('1F' .. flag .. written(token), 'KEEPTTL')
   forget_holder()
+  is_shared = false
 end

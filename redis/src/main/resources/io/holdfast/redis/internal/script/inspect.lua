@@ -1,7 +1,7 @@
 -- What the server knows of some locks. Writes nothing: it ends no holder, serves no waiter, and takes no tombstone for anything.
 --
 -- KEYS    seven of each lock, see usual.lua; all in one slot on a cluster
--- ARGV    1 the most holders in the answer   2 the most waiters   3 on: two for each lock: its sort, mutex or shared, and the
+-- ARGV    1 the most holders in the answer   2 the most waiters   3 on: two for each lock: the kind of a claim that holds it alone, mutex, write, or none, and the
 --         key by which the scan found it: holder for the record, held, queue, interest or name
 -- Result  {now, {lock, suffixes of foreign keys or 'NEWER', token, holders, some of them, waiters, the first of them, interests}, ...}
 --         lock: its number from 1. Of the locks by name, the answer lacks those of which the server has nothing. Of the locks by
@@ -37,11 +37,7 @@ local function refuse(record)
 end
 
 -- See record.lua.
-local function mutex_holders(key)
-  local record = read('', 'GET', key)
-  if not record then
-    return 0, {}
-  end
+local function sole_holder(record, kind)
   local digits = '^%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d$'
   local free = string.match(record, '^1F[0-7](%d+)$')
   if free and string.find(free, digits) then
@@ -56,12 +52,11 @@ local function mutex_holders(key)
     return 0, {}, token
   end
   since = tonumber(since)
-  return 1, {{id, 'mutex', 1, channel == '-' and '' or channel, token - size + 1, tonumber(lease), since <= now and since or 0, tonumber(expires)}}, token
+  return 1, {{id, kind, 1, channel == '-' and '' or channel, token - size + 1, tonumber(lease), since <= now and since or 0, tonumber(expires)}}, token
 end
 
 -- See shared.lua. Returns no holder whose lease is over: the next attempt ends it.
-local function shared_holders(record_key, claims, held)
-  local record = read('', 'GET', record_key)
+local function shared_holders(record, claims, held)
   local token = record and string.match(record, '^1S[0-7](%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d%d)$')
   if record and not token then
     refuse(record)
@@ -91,7 +86,7 @@ local function shared_holders(record_key, claims, held)
 end
 
 -- Returns the waiters: how many, and the first of them. holder: the first member of a run is in the queue too
-local function waiters(queue, claims, is_mutex, holder)
+local function waiters(queue, claims, sole_kind, holder)
   local some, count = {}, read(':queue', 'ZCARD', queue)
   if not count or count == 0 then
     read(':claims', 'HMGET', claims, '')
@@ -101,11 +96,11 @@ local function waiters(queue, claims, is_mutex, holder)
   for i = 1, #ids, 2 do
     local entry = (read(':claims', 'HMGET', claims, ids[i]) or {})[1] or ''
     local lease, channel, word, asked = string.match(entry, '^(%d+) %S+ %d+ (%S+) (%S+) %S+ %d+ %d+ (%d+)$')
-    local kind, wanted, permits = string.match(word or '', '^(%a+):?(%d*)/?(%d*)$')
+    local kind, wanted, permits = string.match(word == '-' and sole_kind or word or '', '^(%a+):?(%d*)/?(%d*)$')
     if ids[i] == holder then
       count = count - 1
-    elseif lease and #some < most_waiters then
-      table.insert(some, {ids[i], is_mutex and 'mutex' or kind, tonumber(wanted) or 1, tonumber(permits) or 1, channel == '-' and '' or channel,
+    elseif kind and #some < most_waiters then
+      table.insert(some, {ids[i], kind, tonumber(wanted) or 1, tonumber(permits) or 1, channel == '-' and '' or channel,
         tonumber(lease), tonumber(ids[i + 1]), tonumber(asked)})
     end
   end
@@ -120,22 +115,24 @@ local function is_met_by(seen, at)
 end
 
 local function report(number)
-  local at, is_mutex = 7 * number - 6, ARGV[2 * number + 1] == 'mutex'
+  local at, sole_kind = 7 * number - 6, ARGV[2 * number + 1]
   if not is_met_by(ARGV[2 * number + 2], at) then
     return nil
   end
   foreign = {}
-  local held, holders, stored
-  if is_mutex then
-    held, holders, stored = mutex_holders(KEYS[at])
-  else
-    held, holders, stored = shared_holders(KEYS[at], KEYS[at + 2], KEYS[at + 3])
+  local record = read('', 'GET', KEYS[at])
+  local is_shared = record and string.sub(record, 1, 2) == '1S' or not record and sole_kind ~= 'mutex'
+  local held, holders, stored = 0, {}, nil
+  if is_shared then
+    held, holders, stored = shared_holders(record, KEYS[at + 2], KEYS[at + 3])
+  elseif record then
+    held, holders, stored = sole_holder(record, sole_kind)
   end
   if foreign.NEWER then
     return {number, {'NEWER'}, 0, 0, {}, 0, {}, 0}
   end
-  local waiting, first = waiters(KEYS[at + 1], KEYS[at + 2], is_mutex, is_mutex and holders[1] and holders[1][1])
-  if is_mutex then
+  local waiting, first = waiters(KEYS[at + 1], KEYS[at + 2], sole_kind, not is_shared and holders[1] and holders[1][1])
+  if not is_shared then
     read(':held', 'LLEN', KEYS[at + 3])
   end
   read(':gone', 'ZCARD', KEYS[at + 4])

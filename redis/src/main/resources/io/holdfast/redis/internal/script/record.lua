@@ -1,8 +1,9 @@
--- The record of one mutex. Included by mutex.lua, never run alone. For all keys see usual.lua.
+-- The record of one lock. Included by lock.lua, never run alone. For all keys see usual.lua.
 --
 -- A record is one of
 --   1F<flags><token>                                                                 free, and the last token, 16 digits
---   1H<flags><end><token><attempt> <lease> <channel> <client> <since> <size>\n<id>   held by this claim until the end, 16 digits
+--   1S<flags><token>                                                                 shared, or free: its holders are in ':held', see shared.lua
+--   1H<flags><end><token><attempt> <lease> <channel> <client> <since> <size>\n<id>   held by this claim alone until the end, 16 digits
 -- Times are the server's, in microseconds: below 2^53 until 2255, exact in Lua.
 -- 1 is the version of the stored form of this lock. The form before versions begins with F or H; a newer one with another digit.
 -- The key expires KEPT_SECONDS after the end of the lease, and after the time in the token, two hours by default: longer than a clock is set back by
@@ -11,11 +12,13 @@
 -- size: of the run that has the lock, 1 for a single claim. Then the id is of its first member, and the token the one of its last.
 
 local holder, token, ends, attempt, lease, channel, client, since, size -- from the record; its lease may be over
+local is_shared -- whether its holders, if any, are in ':held'
+local count_taken = 0 -- the shares that are taken, see shared.lua: while there are any, nobody has the lock alone
 local is_ending -- whether this operation ends or keeps a hold, which must pass on a server without memory too
 
 -- Returns an error for a record that this version does not read.
 local function read_record(text)
-  record, holder, token, ends, size = text, nil, 0, 0, 0
+  record, holder, token, ends, size, count_taken, is_shared = text, nil, 0, 0, 0, 0, not text and byte(keys[1], -1) ~= 120 -- of a mutex
   if not text then
     return
   elseif text.err then
@@ -24,8 +27,8 @@ local function read_record(text)
   end
   local version, state, flag = byte(text, 1, 3)
   local is_ours = version == 49 and flag and flag >= 48 and flag <= 55
-  if is_ours and state == F and #text == 19 then
-    token = find(text, '^%d+$', 4) and tonumber(sub(text, 4))
+  if is_ours and (state == F or state == S) and #text == 19 then
+    token, is_shared = find(text, '^%d+$', 4) and tonumber(sub(text, 4)), state == S
     return not token and 'FOREIGN value under the lock' or nil
   elseif is_ours and state == H then
     ends, token = tonumber(sub(text, 4, 19)), tonumber(sub(text, 20, 35))
@@ -42,4 +45,17 @@ local function read_record(text)
   return (version == F or version == H) and find(text, '^[0-7]%d+', 2) and 'OLDER form of a lock' or 'FOREIGN value under the lock'
 end
 
---#include flags.lua
+local function flags()
+  return record and byte(record, 3) - 48 or 7
+end
+
+local function has_flag(flag)
+  return flags() % (2 * flag) >= flag
+end
+
+local function set_flag(flag)
+  if record and not has_flag(flag) then
+    record = sub(record, 1, 2) .. flags() + flag .. sub(record, 4)
+    call('SETRANGE', keys[1], 2, sub(record, 3, 3))
+  end
+end

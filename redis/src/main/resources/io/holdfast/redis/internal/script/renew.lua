@@ -1,9 +1,9 @@
 -- Sets the ends of held claims anew, each with its own lease. Never takes a lock.
 --
--- KEYS    of a mutex the record, of another claim ':claims' and ':held' of its lock; all in one slot on a cluster. See usual.lua
+-- KEYS    of a claim that holds alone the record, of a share ':claims' and ':held' of its lock; all in one slot on a cluster. See usual.lua
 -- ARGV    id and lease in ms of each claim, in the order of the keys
 -- Result  one number per claim: 1 renewed, 0 not held by this claim; a foreign key is not held
--- Cost    2 inner calls per mutex, O(1), for a run 3 to 6 more; 5 per other claim, O(log n) in the holders of its lock; and 1 or 2 for all
+-- Cost    2 inner calls per claim that holds alone, O(1), for a run 3 to 6 more; 5 per share, O(log n) in the holders of its lock; and 1 or 2 for all
 
 local call, try, sub, format = redis.call, redis.pcall, string.sub, string.format
 local function written(micros)
@@ -24,7 +24,7 @@ local now = time[1] * 1000000 + time[2]
 local is_written = false
 
 -- See record.lua. An odd end: the grant is confirmed.
-local function renew_mutex(key, id, lease)
+local function renew_hold(key, id, lease)
   local record = read('GET', key)
   if not record or sub(record, 1, 2) ~= '1H' or sub(record, -#id - 1) ~= '\n' .. id or tonumber(sub(record, 4, 19)) <= now then
     return 0
@@ -51,7 +51,7 @@ local function renew_mutex(key, id, lease)
 end
 
 -- See shared.lua.
-local function renew_shared(claims, held, id, lease)
+local function renew_share(claims, held, id, lease)
   local ends = read('ZSCORE', held, id)
   if not ends or tonumber(ends) <= now or not read('HGET', claims, ' ' .. id) then
     return 0
@@ -72,10 +72,10 @@ end
 local answers, at = {}, 1
 for i = 1, #ARGV / 2 do
   local key, id, lease = KEYS[at], ARGV[2 * i - 1], tonumber(ARGV[2 * i])
-  if sub(key, -6) == ':mutex' then
-    answers[i], at = renew_mutex(key, id, lease), at + 1
+  if sub(key, -7) == ':claims' then
+    answers[i], at = renew_share(key, KEYS[at + 1], id, lease), at + 2
   else
-    answers[i], at = renew_shared(key, KEYS[at + 1], id, lease), at + 2
+    answers[i], at = renew_hold(key, id, lease), at + 1
   end
 end
 return answers

@@ -1,130 +1,347 @@
--- All about read/write locks and semaphores but their renewal: one operation or several, in their order, each for itself.
+-- A lock that is shared: by readers, or by claims that took permits. Included by exclusive_grants.lua after exclusive_rest.lua, never run alone.
 --
--- KEYS    the record of each operation's lock. In a cluster a call has one operation and names the other keys of its lock too.
---         Otherwise it could run while some of them move to another master. For all keys see usual.lua
--- ARGV    four for each operation, as those of mutex.lua; those of an attempt differ in the fourth:
---         4  'waiting floor claim_ms secret word'; word: read, write, or semaphore:N/P to take N permits of P
---         An attempt of a writer that holds may ask for reading: it becomes a reader. A reader never becomes a writer.
--- Result  as of mutex.lua, without runs
--- Cost    a lock without holders and waiters: 8 inner calls to acquire, 6 to release, a few more for several permits, O(1). Else O(log n) in the holders and
---         waiters, plus O(log n) for each holder whose lease is over, at most 1 024, and for each waiter that is served, at most 256, set aside or
---         found gone, at most about 1 024, plus a PUBLISH for each waiter that is served and for each client that is set aside.
---         Measured: docs/contribute/redis-script-cost.md
---
--- The record is '1S<flags><token>': version, state, flags (see usual.lua), and the last granted token in 16 digits. It expires KEPT_SECONDS after the
--- time in the token, two hours by default: longer than a clock is set back by mistake. LuaScript writes the number into the text.
 -- The holders are in ':held', by the ends of their leases: each ends alone. An even end: the grant was pushed, or was in the answer to a release, and its
 -- claim has not asked since. '' comes first, if any holder has more than one permit: its score is below zero, by the number of permits beyond
 -- one for each holder. What else is known of a holder is in ':claims', ' <id>' -> '<word> <attempt> <token> <lease> <since> <channel>'.
 -- ':held' never lasts longer than ':claims'.
 -- ':claims', '+<client>' -> time of the first grant that was pushed to that client since its last call
 
-local call, try, sub, byte, find, match, format, tonumber = redis.call, redis.pcall, string.sub, string.byte, string.find, string.match, string.format, tonumber
-local KEYS, ARGV = KEYS, ARGV
-local now, now_digits -- the time of this call
-local operate -- does what the loop does not handle; defined on first use, which costs more than most calls
+local MOST_SERVED, MOST_ENDED = 256, 1024
+local HOLDER = '^(%S+) (%d+) (%d+) (%d+) (%d+) (%S+)$'
+local surplus, first_end = 0, nil -- of the permits that are taken, those beyond one for each holder
+local own_token -- of the claim that asks, if it was served
 
-local function written(micros)
-  return format('%010d%06d', micros / 1000000, micros % 1000000)
+-- The record and the entries of the holders can be rewritten on a server without memory if something else was written before.
+local function write_something()
+  call('ZREM', keys[4], ' ')
 end
 
-local answers = {}
-local count = #ARGV / 4
-local take = count == 1 and call or try -- an error of one operation concerns no other; the server reports the error of a single one
-for i = 1, count do
-  local at = 4 * i
-  local key, id, what, number = KEYS[i], ARGV[at - 3], byte(ARGV[at - 2]), tonumber(sub(ARGV[at - 2], 2))
-  local text = try('GET', key)
-  local version, state, flag
-  local answer
-  if text and not text.err then
-    version, state, flag = byte(text, 1, 3)
-  end
-  if not now then
-    local time = call('TIME')
-    now, now_digits = time[1] * 1000000 + time[2], time[1] .. sub('00000' .. time[2], -6)
-  end
-  -- Waiters may be aside, but none of this client.
-  local is_known = version == 49 and state == 83 and #text == 19
-  local has_no_waiters = is_known and (flag == 48 or flag == 50 or flag == 52 or flag == 54)
-  local is_attempt = what == 65 or what == 84
-  if has_no_waiters and flag > 50 and (what == 82 or is_attempt) then
-    local own = match(ARGV[at - 1], is_attempt and '^%d+ %d+ ([^ {]+)' or '^[^{]+')
-    local theirs = own ~= '-' and try('ZRANGEBYLEX', key .. ':aside', '[' .. own .. ' ', '(' .. own .. '!', 'LIMIT', 0, 1)
-    has_no_waiters = not theirs or not theirs.err and not theirs[1]
-  end
-  if what == 82 and has_no_waiters then
-    -- The usual release: of one permit.
-    local held, claims = key .. ':held', key .. ':claims'
-    local ends = try('ZSCORE', held, id)
-    local entry = type(ends) == 'string' and tonumber(ends) > now and try('HGET', claims, ' ' .. id)
-    local word, attempt = match(type(entry) == 'string' and entry or '', '^(%S+) (%d+) ')
-    if word and tonumber(attempt) >= number and #attempt < 10 and (byte(word) ~= 115 or find(word, ':1/', 10, true)) then
-      call('ZREM', held, id)
-      call('HDEL', claims, ' ' .. id, '+' .. match(ARGV[at - 1], '^[^{]+'))
-      answer = 1
-    end
-  elseif is_attempt then
-    -- The usual first attempt, at a lock without holders.
-    local held, claims, new_flag, last = key .. ':held', key .. ':claims', '1S0', nil
-    if has_no_waiters and (take('EXISTS', held, claims) == 0 or flag > 50 and take('EXISTS', held) == 0 and try('HGET', claims, id) == false)
-      and (flag == 48 or flag == 52 or not try('ZSCORE', key .. ':gone', id)) then
-      if flag > 48 then
-        new_flag = '1S' .. (call('EXISTS', key .. ':gone') == 1 and 2 or 0) + (call('EXISTS', key .. ':aside') == 1 and 4 or 0)
-      end
-      last = tonumber(sub(text, 4))
-    elseif not text and take('EXISTS', held, claims, key .. ':queue', key .. ':gone', key .. ':interest', key .. ':aside') == 0 then
-      last = 0
-    end
-    if last then
-      local waiting = ARGV[at]
-      local token = math.max(last + 1, now, what == 84 and tonumber(match(waiting, ' (%d+) ')) or 0)
-      local token_digits, word = written(token), match(waiting, '%S+$')
-      -- First: a server that refuses writes must grant nothing.
-      local saved = take('SET', key, new_flag .. token_digits, 'EXAT', format('%d', token / 1000000 + KEPT_SECONDS))
-      answer = saved.err and saved
-      if not answer then
-        call('ZADD', held, written(now - now % 2 + 1 + number * 1000), id)
-        local permits = tonumber(match(word, ':(%d+)') or 1)
-        if permits > 1 then
-          call('ZADD', held, 1 - permits, '')
-        end
-        local attempt, lease, channel = match(ARGV[at - 1], '^(%d+) (%d+) (%S+)')
-        call('HSET', claims, ' ' .. id, word .. ' ' .. attempt .. ' ' .. token_digits .. ' ' .. lease .. ' ' .. now_digits .. ' ' .. channel)
-        call('PEXPIRE', held, number + 1000) -- see save_holder()
-        if flag ~= 52 and flag ~= 54 or call('PTTL', claims) < number + 1000 then -- waiters aside are there too
-          call('PEXPIRE', claims, number + 1000)
-        end
-        answer = token
-      end
-    end
-  end
+local function write_shared_record(last)
+  token, record, is_shared = last, '1S' .. flags() .. written(last), true
+  call('SET', keys[1], record, 'EXAT', format('%d', last / 1000000 + KEPT_SECONDS))
+end
 
-  if not answer then
-    if not operate then
-      (function() -- see mutex.lua
-        local record, keys -- of the lock of this operation
-        --#include shared_holders.lua
-        --#include usual.lua
-        ;(function()
-          --#include grants.lua
-          --#include waiting.lua
-          --#include shared_operation.lua
-        end)()
-      end)()
-    end
-    if count == 1 then
-      answer = operate(key, text, i)
+local function taken_by(word)
+  return tonumber(match(word, '^%a+:(%d+)') or 1)
+end
+
+-- Whether the holders of shares admit another one.
+local function admits(word)
+  local taken, permits = match(word, '^semaphore:(%d+)/(%d+)$')
+  return not taken or count_taken + taken <= tonumber(permits)
+end
+
+-- Reads the holders, those whose leases are over too. Returns an error if there are foreign ones: a holder of this library is under both keys.
+local function read_holders()
+  refuse_foreign_keys()
+  if not record and type(try('LLEN', keys[4])) == 'number' then
+    call('LTRIM', keys[4], 1, 0) -- a run without its record
+  end
+  local some = call('ZRANGE', keys[4], 0, 1, 'WITHSCORES')
+  local at = some[1] == '' and 3 or 1
+  local entry = some[at] and call('HGET', keys[3], ' ' .. some[at])
+  surplus, first_end = at == 3 and -tonumber(some[2]) or 0, tonumber(some[at + 1])
+  count_taken, ends = some[1] and call('ZCARD', keys[4]) + math.max(0, surplus - 1) or 0, first_end or 0
+  return some[1] and not entry and 'FOREIGN value under ' .. keys[4] or nil
+end
+
+-- Adds the surplus of holders, or takes it off if the number is negative.
+local function add_surplus(permits)
+  if permits ~= 0 then
+    surplus = surplus + permits
+    if surplus > 0 then
+      call('ZADD', keys[4], '-' .. digits(surplus), '')
     else
-      local _, result = pcall(operate, key, text, i)
-      answer = result
+      call('ZREM', keys[4], '')
     end
   end
-  if count == 1 then
-    return type(answer) == 'string' and redis.error_reply(answer) or answer
-  end
-  local form = type(answer)
-  local failure = form == 'string' and answer or form == 'table' and answer.err
-  answers[i] = failure and {0, failure} or answer
 end
-return answers
+
+-- The keys expire a second later than the lease: their clock is the start of the script.
+local function save_share(id, word, attempt, its_token, lease, since, channel, ms, is_pushed)
+  call('ZADD', keys[4], digits(now - now % 2 + ms * 1000 + (is_pushed and 0 or 1)), id)
+  call('HSET', keys[3], ' ' .. id, word .. ' ' .. attempt .. ' ' .. digits(its_token) .. ' ' .. lease .. ' ' .. since .. ' ' .. channel)
+  keep_for(keys[4], lease + 1000)
+  keep_for(keys[3], lease + 1000)
+end
+
+local function drop_share(id, word)
+  call('HDEL', keys[3], ' ' .. id)
+  if call('ZREM', keys[4], id) == 1 then
+    local taken = taken_by(word)
+    count_taken = count_taken - taken
+    add_surplus(1 - taken)
+  end
+end
+
+-- Ends the holders whose leases are over, and suspects each client that has not called since such a grant was pushed to it.
+-- Returns whether there was one.
+local function settle_shares(own)
+  if not first_end or first_end > now then
+    return false
+  end
+  local over, ids, fields = call('ZRANGEBYSCORE', keys[4], 0, now_digits, 'WITHSCORES', 'LIMIT', 0, MOST_ENDED), {}, {}
+  for i = 1, #over, 2 do
+    ids[#ids + 1], fields[#fields + 1] = over[i], ' ' .. over[i]
+  end
+  local beyond, vanished = 0, {}
+  for i, entry in ipairs(call('HMGET', keys[3], unpack(fields))) do
+    local word, _, _, lease, since, channel = match(entry or '-', HOLDER)
+    local taken = taken_by(word or '-')
+    count_taken, beyond = count_taken - taken, beyond + taken - 1
+    local client = word and match(channel, CLIENT)
+    if word and over[2 * i] % 2 == 0 and client ~= match(own, CLIENT) and client ~= '-' and not vanished[client] then
+      local pushed = call('HGET', keys[3], '+' .. client)
+      vanished[client] = pushed and tonumber(pushed) <= tonumber(since) and tonumber(lease)
+    end
+  end
+  call('ZREM', keys[4], unpack(ids))
+  call('HDEL', keys[3], unpack(fields))
+  add_surplus(-beyond)
+  for client, lease in pairs(vanished) do
+    if lease then
+      call('HDEL', keys[3], '+' .. client)
+      suspect(client, lease)
+    end
+  end
+  local at = surplus > 0 and 1 or 0 -- behind ''
+  ends = tonumber(call('ZRANGE', keys[4], at, at, 'WITHSCORES')[2]) or 0
+  return true
+end
+
+local function take(id, word, attempt, lease, channel, floor, ms, is_pushed)
+  write_shared_record(math.max(token + 1, now, floor)) -- first: a server that refuses writes must grant nothing
+  save_share(id, word, attempt, token, lease, now_digits, channel, ms, is_pushed)
+  local taken, at = taken_by(word), now + ms * 1000
+  surplus = count_taken > 0 and surplus or 0
+  count_taken, ends = count_taken + taken, ends > now and math.min(ends, at) or at
+  add_surplus(taken - 1)
+end
+
+-- Makes holders of the first waiters that the lock admits, until one is not admitted: that keeps a claim that wants the lock alone from starving.
+-- Arguments and results as serve().
+local function serve_shares(own, caller, claim_ms, ender)
+  local served, first, its_attempt, its_valid, its_id = 0, nil, nil, nil, nil
+  while true do
+    local ids, entries = first_waiters(own, caller)
+    if not ids then
+      return ids == false, first, its_attempt, its_valid, its_id
+    end
+    local id = ids[1]
+    local lease, _, floor, channel, word, secret, attempt, at = match(entries[1], PARTS)
+    lease = tonumber(lease)
+    if word == '-' and count_taken == 0 then
+      return serve(own, caller, claim_ms, ender)
+    elseif word == '-' or not admits(word) then
+      return true, first, its_attempt, its_valid, its_id
+    elseif served == MOST_SERVED then
+      publish(channel, 'C ' .. id) -- its attempt serves the next waiters
+      return true, first, its_attempt, its_valid, its_id
+    end
+    served = served + 1
+    local is_caller = id == caller
+    local ms = is_caller and lease or ms_of(claim_ms, lease)
+    take(id, word, attempt, lease, channel, tonumber(floor), ms, not is_caller)
+    local valid = ms + math.floor(math.max(0, now - at) / 1000)
+    call('ZREM', keys[2], id)
+    call('HDEL', keys[3], id)
+    if is_caller then
+      own_token = token -- others may be served behind it
+    else
+      call('HSETNX', keys[3], '+' .. match(channel, CLIENT), now_digits)
+      if channel == own and not first then
+        first, its_attempt, its_valid, its_id = token, tonumber(attempt), valid, id
+      else
+        publish(channel, 'G ' .. signed(secret, channel, digits(token) .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. keys[1]))
+      end
+    end
+  end
+end
+
+-- Returns the entries of a claim: as a holder, with its end, if its lease is not over; and as a waiter.
+local function standing(id, own)
+  local held, entry, mark = unpack(call('HMGET', keys[3], ' ' .. id, id, '+' .. match(own, CLIENT)))
+  local until_ = held and tonumber(call('ZSCORE', keys[4], id) or 0)
+  return held, until_ and until_ > now and until_, entry, mark
+end
+
+-- held: the entry of the claim if it has a share, until_: the end of that, entry: the one of a waiter
+local function acquire_share(id, note, words, held, until_, entry)
+  local its_attempt, its_lease, own, its_client = match(note, '^(%d+) (%d+) (%S+) (%S+)$')
+  local waiting, limit, floor, claim_ms, secret, word = match(words, '^(%a+):?(%d*) (%d+) (%d+) (%S+) (%S+)$')
+  its_attempt, its_lease, floor, claim_ms = tonumber(its_attempt), tonumber(its_lease), tonumber(floor), tonumber(claim_ms)
+  limit = waiting == 'queue' and (tonumber(limit) or 0)
+  if is_gone(id) then
+    return {3, ms_of(its_lease / 3, claim_ms)}
+  end
+  if until_ then
+    local held_as, seen, its_token, _, since = match(held, HOLDER)
+    seen, its_token = tonumber(seen), tonumber(its_token)
+    if its_attempt < seen and seen ~= ADOPTED then
+      return {1, its_token, ms_of((until_ - now) / 1000, its_lease)}
+    end
+    write_something()
+    if floor > its_token then
+      its_token = floor
+      write_shared_record(math.max(token, floor))
+    end
+    save_share(id, held_as, math.max(its_attempt, seen), its_token, its_lease, since, own, its_lease, false) -- it keeps the permits that it has taken
+    return {1, its_token, its_lease}
+  elseif held then -- more leases were over than one call ends, its own among them
+    drop_share(id, match(held, '^%S+'))
+  end
+
+  local late = entry and its_attempt < attempt_of(entry)
+  local text = its_lease .. ' ' .. its_client .. ' ' .. digits(floor) .. ' ' .. own .. ' ' .. word .. ' ' .. secret .. ' ' .. its_attempt .. ' ' .. now_digits .. ' ' .. now_digits
+  if entry and not late and limit then
+    come_back(id, entry, own)
+    call('HSET', keys[3], id, text)
+    keep(its_lease, keys[3], keys[2])
+  elseif entry and not late then
+    forget_waiter(id)
+  end
+  local permits = tonumber(match(word, '/(%d+)$'))
+  local is_blocked, first, granted_attempt, valid, list = permits and count_taken >= permits, nil, nil, nil, nil
+  own_token = nil
+  if not is_blocked and (entry or admits(word)) and (has_flag(1) or has_flag(4)) then
+    is_blocked, first, granted_attempt, valid, list = serve_shares(own, limit and not late and id, claim_ms)
+  end
+  if first then -- another claim of the same client
+    push(own, secret, first, granted_attempt, valid, list)
+  end
+  entry = limit and entry
+  if not own_token and not entry and not late and not is_blocked and admits(word) then
+    take(id, word, its_attempt, its_lease, own, floor, its_lease, false)
+    own_token = token
+  end
+  if own_token then
+    if has_flag(1) then
+      call('ZREM', keys[6], own .. ' ' .. id)
+    end
+    return {1, own_token, its_lease}
+  elseif late then
+    local now_held, its_end = standing(id, own) -- it may have been served just now
+    if its_end then
+      return {1, tonumber(match(now_held, '^%S+ %d+ (%d+)')), ms_of((its_end - now) / 1000, its_lease)}
+    end
+  end
+
+  local rank = limit and entry and call('ZRANK', keys[2], id)
+  local comes_back = entry and (has_aside(own) or has_aside(match(entry, '^%S+ %S+ %S+ (%S+) '))) -- with the others of its client
+  if limit and not late and not rank and not comes_back then
+    local waiters = waiting_behind()
+    if not entry and limit > 0 and waiters >= limit then
+      if now % 8 == 0 then
+        sweep_some(64)
+      end
+      return {4, waiters}
+    end
+    enqueue(id, text, its_lease)
+    rank = waiters
+    if now % 16 == 0 and (waiters > 64 or call('HLEN', keys[3]) > waiters + call('ZCARD', keys[4]) + 16) then
+      sweep_some(32)
+    end
+  end
+  return not_served(rank, id, its_attempt, its_lease, own, claim_ms, waiting)
+end
+
+local function attempt_share(id, note, words)
+  return acquire_share(id, note, words, nil, nil, call('HGET', keys[3], id))
+end
+
+-- The writer that holds the lock, perhaps as a member of a run, reads from now on, and the readers at the head join it. place: in its run
+local function downgrade(id, its_attempt, its_lease, own, floor, claim_ms, secret, place)
+  local its_token = math.max(floor, place and number_of_run() + place - 1 or token)
+  write_something()
+  if place then
+    local ids = members()
+    drop(ids, place)
+    begin_anew(ids, false)
+    call('DEL', keys[4])
+  end
+  forget_holder()
+  write_shared_record(math.max(token, its_token))
+  save_share(id, 'read', its_attempt, its_token, its_lease, written(since), own, its_lease, false)
+  count_taken, ends = 1, now + its_lease * 1000
+  if has_flag(1) or has_flag(4) then
+    local is_blocked, first, granted_attempt, valid, list = serve_shares(own, false, claim_ms)
+    if first then
+      push(own, secret, first, granted_attempt, valid, list)
+    end
+    if not is_blocked then
+      tell_interested()
+    end
+  end
+  return {1, its_token, its_lease}
+end
+
+-- A repeated request: its first answer may have brought a grant, which is not confirmed yet. Such a claim asks again. An unconfirmed grant ends soon, so it is
+-- among the first.
+local function remind(own)
+  local some = call('ZRANGE', keys[4], 0, 7, 'WITHSCORES')
+  for i = 1, #some, 2 do
+    local its_end = tonumber(some[i + 1])
+    if its_end > now and its_end % 2 == 0 and match(call('HGET', keys[3], ' ' .. some[i]) or '', ' ([^ {]+)%S*$') == match(own, CLIENT) then
+      publish(own, 'C ' .. some[i])
+    end
+  end
+end
+
+local function release_share(id, its_attempt, own, claim_ms, tombstone, is_unanswered, held, until_, entry, has_ended)
+  local seen
+  if held then
+    local word, attempt = match(held, '^(%S+) (%d+) ')
+    seen = tonumber(attempt)
+    if seen == ADOPTED and tombstone == 0 then
+      return 0
+    end
+    is_unanswered = is_unanswered or seen == ADOPTED -- an attempt of the exporter may still be under way
+    drop_share(id, word)
+  elseif entry then
+    seen = attempt_of(entry)
+    forget_waiter(id)
+  else
+    seen = forget_hint(own, id)
+    remind(own)
+  end
+  if tombstone > 0 and (is_unanswered or not seen or seen < its_attempt) then
+    leave_tombstone(id, tombstone)
+  end
+  local is_held = until_ and 1 or 0
+  return record and (has_flag(1) or has_flag(4)) and served(is_held, own, claim_ms, nil, not seen and not has_ended) or is_held
+end
+
+local function adopt_share(id, its_token, its_lease, held, until_)
+  if not until_ or is_gone(id) or tonumber(match(held, '^%S+ %d+ (%d+)')) ~= its_token then
+    return 0
+  end
+  local word, _, _, _, since, channel = match(held, HOLDER)
+  write_something()
+  save_share(id, word, ADOPTED, its_token, its_lease, since, channel, its_lease, false)
+  return 1
+end
+
+-- An operation at a lock that is shared. Returns nothing if it concerns no share.
+local function operate_shares(id, what, number, note, words, own)
+  local is_alone_wanted = what == 65 or what == 84 or what == 97
+  local held, until_, entry, mark = standing(id, own)
+  if mark then
+    call('HDEL', keys[3], '+' .. match(own, CLIENT))
+  end
+  local has_ended = settle_shares(own)
+  if until_ and is_alone_wanted then -- a late attempt of a writer that has become a reader
+    return {3, ms_of(number / 3, match(words, '^%S+ %d+ (%d+)'))}
+  elseif is_alone_wanted or what == 69 then
+    return nil
+  elseif what == S or what == 85 or what == 115 then
+    return acquire_share(id, note, words, held, until_, entry)
+  elseif what == 68 then
+    return adopt_share(id, tonumber(number), tonumber(words), held, until_)
+  end
+  local claim_ms, tombstone = match(words, '^(%d+) ?(%d*)$')
+  claim_ms, tombstone = tonumber(claim_ms), tonumber(tombstone)
+  if what == 66 then
+    return until_ and release_share(id, math.huge, own, claim_ms, 30000, true, held, until_, entry, has_ended) or 0
+  end
+  return release_share(id, tonumber(number), own, claim_ms, tombstone, what == 114, held, until_, entry, has_ended)
+end

@@ -1,4 +1,4 @@
--- Whether claims still hold their mutexes. Writes nothing, so no lease gets longer by it.
+-- Whether claims still hold their locks alone. Writes nothing, so no lease gets longer by it.
 --
 -- KEYS    the records, one per claim, all in one slot on a cluster; see record.lua
 -- ARGV    the id of each claim, in the order of the keys

@@ -1,15 +1,14 @@
--- The waiters of one lock of any kind. Included by mutex.lua and shared.lua, never run alone. The script that
--- includes it has the locals call, match, sub, now, keys, has_flag and set_flag.
+-- The waiters of one lock of any kind. Included by lock.lua after record.lua, never run alone.
 --
 -- keys of a lock, all with the hash tag {name}; P is the caller's prefix, K is mutex, rw or semaphore:
 --   1  P{name}:K           STRING  the record: version, state, flags, then what the kind needs
 --   2  P{name}:K:queue     ZSET    ids of the waiters by ticket: max(last ticket + 1, server time in microseconds)
 --   3  P{name}:K:claims    HASH    id -> entry of a waiter: '<lease> <client> <floor> <channel> <word> <secret> <attempt> <at> <asked>'
---                                  '-' stands for nothing. word: what it wants (shared kinds). at: time of that attempt. asked: the same, or
+--                                  '-' stands for nothing. word: the share that it wants, '-' for all. at: time of that attempt. asked: the same, or
 --                                  later if its client has shown since that it wants the lock. Both have 16 digits
---                                  other fields begin with a character that no id begins with: '!', '*', ' ', '+', see mutex_rest.lua and shared.lua
---   4  P{name}:K:held      mutex: LIST, the run: its number, then the ids of its members, which are in the queue too
---                          shared: ZSET, ids of the holders by the end of their leases
+--                                  other fields begin with a character that no id begins with: '!', '*', ' ', '+', see exclusive_rest.lua and shared.lua
+--   4  P{name}:K:held      while a run has the lock: LIST, its number, then the ids of its members, which are in the queue too
+--                          while it is shared: ZSET, ids of the holders by the end of their leases
 --   5  P{name}:K:gone      ZSET    tombstones: ids by their end
 --   6  P{name}:K:interest  ZSET    '<channel> <id>' of claims that want a hint, by end of interest
 --   7  P{name}:K:aside     ZSET    all with score 0: '<client> <ticket> <id>' of waiters out of reach, '<client> 0' while a client is suspected. client:
@@ -32,7 +31,7 @@ local function ms_of(a, b)
 end
 
 -- Keeps keys until the longest-leased waiter is stale. (PEXPIRE GT is not in 6.2.) It sets twice that time, so that most waiters need no PEXPIRE. The keys last
--- equally long: a queue must not end before the entries of its waiters, and mutex_join.lua looks at one of them only.
+-- equally long: a queue must not end before the entries of its waiters, and exclusive_join.lua looks at one of them only.
 local function keep(ms, ...)
   local all, longest, is_short = {...}, 2 * ms, false
   for _, key in ipairs(all) do

@@ -1,4 +1,4 @@
--- The waiters of one lock of any kind: what the usual ways do not need. Included by mutex.lua and shared.lua after usual.lua, never run alone.
+-- The waiters of one lock of any kind: what the usual ways do not need. Included by exclusive_grants.lua, never run alone.
 
 local OLD_MICROS = 300000000 -- after that, no repeated end of a run comes
 
@@ -171,7 +171,7 @@ local function sweep(count, exempt)
     for i = 1, #some, 2 do
       local id, entry = some[i], some[i + 1]
       local head = string.byte(id)
-      local ended = (head == 33 or head == 42) and tonumber(sub(entry, -16)) -- ! and *: former runs, see mutex_rest.lua
+      local ended = (head == 33 or head == 42) and tonumber(sub(entry, -16)) -- ! and *: former runs, see exclusive_rest.lua
       if ended and now - ended > OLD_MICROS or head >= 48 and is_stale(entry) and not (exempt and exempt()[id]) then
         dead[#dead + 1] = id
       end

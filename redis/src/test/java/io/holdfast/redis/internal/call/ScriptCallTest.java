@@ -40,7 +40,7 @@ class ScriptCallTest {
                 topology,
                 ExceptionTranslator.at(List.of(server)),
                 () -> new ScriptRequest<>(
-                        LuaScript.load("mutex"),
+                        LuaScript.load("lock"),
                         key,
                         (to, link) -> to.number(0),
                         ReplyDecoder.ofNumbers(1, reply -> reply[0]),
@@ -358,7 +358,7 @@ class ScriptCallTest {
                 topology,
                 ExceptionTranslator.at(List.of(server)),
                 () -> new ScriptRequest<>(
-                        LuaScript.load("mutex"),
+                        LuaScript.load("lock"),
                         "orders",
                         (to, link) -> {},
                         ReplyDecoder.ofNumbers(1, reply -> {

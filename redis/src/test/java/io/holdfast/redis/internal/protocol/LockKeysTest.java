@@ -36,14 +36,20 @@ class LockKeysTest {
     }
 
     @Test
-    void readersAndWritersShareTheirKeysAndRenewTheirShareOfTheLock() {
-        LockKeys reading = LockKeys.of("app:", LockKey.of(LockKind.READ, "orders/7"));
-        assertThat(reading).isEqualTo(LockKeys.of("app:", LockKey.of(LockKind.WRITE, "orders/7")));
+    void readersAndWritersShareTheirKeysAndRenewWhatEachOfThemHas() {
+        LockKey reader = LockKey.of(LockKind.READ, "orders/7");
+        LockKey writer = LockKey.of(LockKind.WRITE, "orders/7");
+        LockKeys reading = LockKeys.of("app:", reader);
+        assertThat(reading).isEqualTo(LockKeys.of("app:", writer));
         assertThat(scriptKeys(reading)).hasSize(7).startsWith("app:{orders/7}:rw", "app:{orders/7}:rw:queue");
+        assertThat(renewed(reading, reader)).containsExactly("app:{orders/7}:rw:claims", "app:{orders/7}:rw:held");
+        assertThat(renewed(reading, writer)).containsExactly("app:{orders/7}:rw");
+    }
+
+    private static List<String> renewed(LockKeys keys, LockKey claimed) {
         ScriptArgs renewed = new ScriptArgs(16);
-        reading.writeRenewed(renewed);
-        assertThat(ScriptArgsTest.sent(renewed)).containsExactly("app:{orders/7}:rw:claims", "app:{orders/7}:rw:held");
-        assertThat(reading.renewedCount()).isEqualTo(2);
+        keys.writeRenewed(renewed, claimed);
+        return ScriptArgsTest.sent(renewed);
     }
 
     @ParameterizedTest

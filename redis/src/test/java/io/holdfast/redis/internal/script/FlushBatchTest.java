@@ -29,7 +29,7 @@ class FlushBatchTest {
 
     private ScriptCommand<?, Long> command(StatefulRedisConnection<String, String> connection) {
         ScriptRequest<Long> request = new ScriptRequest<>(
-                LuaScript.load("mutex"),
+                LuaScript.load("lock"),
                 "orders",
                 (to, server) -> {},
                 ReplyDecoder.ofNumbers(1, reply -> reply[0]),

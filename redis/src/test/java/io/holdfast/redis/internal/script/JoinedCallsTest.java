@@ -55,7 +55,7 @@ class JoinedCallsTest {
 
     private ScriptCommand<?, long[]> command(CommandType type, String key, KeysAndArgs arguments) {
         ScriptRequest<long[]> request = new ScriptRequest<>(
-                LuaScript.load("mutex"),
+                LuaScript.load("lock"),
                 key,
                 arguments,
                 ReplyDecoder.ofNumbers(3, reply -> reply),

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** The command that carries a script: how the driver uses it, and how it ends. */
 class ScriptCommandTest {
 
-    private static final LuaScript SCRIPT = LuaScript.load("mutex");
+    private static final LuaScript SCRIPT = LuaScript.load("lock");
     private static final RedisURI SERVER = RedisURI.create("redis://localhost");
 
     private final ManualDriver driver = new ManualDriver();

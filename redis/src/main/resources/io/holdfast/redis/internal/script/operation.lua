@@ -1,9 +1,10 @@
--- One operation, or several first attempts for one lock. Included by mutex.lua after mutex_grants.lua, never run alone.
+-- One operation, or several first attempts for one lock. Included by lock.lua after exclusive_grants.lua, never run alone.
 
 -- Several attempts have their answers in the list, and nil is returned.
 function operate(key, text, i, last)
   local id, what, number, note, words = ARGV[4 * i - 3], byte(ARGV[4 * i - 2]), sub(ARGV[4 * i - 2], 2), ARGV[4 * i - 1], ARGV[4 * i]
-  local is_attempt, answer = what == 65 or what == 84 or what == 97, nil
+  local is_share, answer = what == S or what == 85 or what == 115, nil
+  local is_attempt = is_share or what == 65 or what == 84 or what == 97
   keys = {key, key .. ':queue', key .. ':claims', key .. ':held', key .. ':gone', key .. ':interest', key .. ':aside'}
   unreachable, taken_out, is_ending = {}, 0, not is_attempt
   local failure = read_record(text)
@@ -14,6 +15,10 @@ function operate(key, text, i, last)
   if is_alone then
     return rest().record_alone(id, is_attempt, number, note, words)
   end
+  failure = is_shared and rest().shares().read_holders()
+  if failure then
+    return failure
+  end
   local own = is_attempt and match(note, '^%d+ %d+ (%S+)') or note
   local its_name = match(own, CLIENT)
   if has_flag(4) and own ~= '-' and call('ZRANGEBYLEX', keys[7], '[' .. its_name .. ' ', '(' .. its_name .. '!', 'LIMIT', 0, 1)[1] then
@@ -23,9 +28,18 @@ function operate(key, text, i, last)
     rest().sweep_some(sweeps)
     return nil
   end
+  if is_shared then
+    answer = rest().shares().operate(id, what, number, note, words, own)
+    if answer then
+      return answer
+    end
+  end
   local is_usual = holder and ends > now
-  local is_free = not holder or ends <= now and ends % 2 == 1 and size == 1 and holder ~= id -- or over, after a confirmed grant
-  if is_free and is_attempt and i == last and what ~= 97 and not has_flag(1) and not (has_flag(2) and call('ZSCORE', keys[5], id)) then
+  local is_free = not holder and count_taken == 0 or holder and ends <= now and ends % 2 == 1 and size == 1 and holder ~= id -- or over, after a confirmed grant
+  if is_share then
+    rest().settle(own)
+    answer = holder and rest().acquire(id, note, words) or rest().shares().attempt(id, note, words)
+  elseif is_free and is_attempt and i == last and what ~= 97 and not has_flag(1) and not (has_flag(2) and call('ZSCORE', keys[5], id)) then
     -- Without waiters that can be granted; some may be aside.
     local flag = flags() - (has_flag(4) and call('EXISTS', keys[7]) == 0 and 4 or 0)
     local its_lease, its_client = match(note, '^1 (%d+) %S+ (%S+)$')

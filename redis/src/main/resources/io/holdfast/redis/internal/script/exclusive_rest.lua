@@ -1,12 +1,14 @@
--- The unusual ways of a mutex. Included by mutex.lua after waiting.lua, never run alone.
+-- The unusual ways of a lock that one claim, or a run, holds alone or wants alone. Included by exclusive_grants.lua after waiting.lua, never run alone.
 
 local function flags_now()
   return (call('EXISTS', keys[2], keys[6]) > 0 and 1 or 0) + (call('EXISTS', keys[5]) == 1 and 2 or 0) + (call('EXISTS', keys[7]) == 1 and 4 or 0)
 end
 
 local function check_keys()
-  refuse_foreign_keys()
-  call('LLEN', keys[4])
+  if not is_shared then
+    refuse_foreign_keys()
+    call('LLEN', keys[4])
+  end
 end
 
 local function members()
@@ -42,6 +44,11 @@ local function settle(own)
   end
 end
 
+local function settle_keys(own)
+  check_keys()
+  settle(own)
+end
+
 -- Whether the claim is a member of the run that has the lock, also if it was withdrawn: its place in the run.
 local function index_of(id)
   return size > 1 and call('LPOS', keys[4], id)
@@ -73,6 +80,28 @@ local function queued(rank, its_lease, claim_ms)
   return {2, rank < 2 and ms_of(pause, claim_ms) or pause}
 end
 
+-- rank: in the queue, if the claim is there
+local function not_served(rank, id, its_attempt, its_lease, own, claim_ms, waiting)
+  if rank then
+    return queued(rank, its_lease, claim_ms)
+  elseif waiting == 'notify' and own ~= '-' then
+    want_hint(own, id, its_lease, its_attempt)
+  end
+  return {3, ms_of(math.max(0, ends - now) / 1000 + 10, its_lease / 3)}
+end
+
+-- A grant to another claim of the client that asks.
+local function push(own, secret, first, its_attempt, valid, list)
+  publish(own, 'G ' .. signed(secret, own, digits(first) .. ' ' .. its_attempt .. ' ' .. valid .. ' ' .. #list .. ' ' .. list .. ' ' .. keys[1]))
+end
+
+local function forget_waiter(id)
+  if call('ZREM', keys[2], id) == 0 then
+    forget_aside(id)
+  end
+  call('HDEL', keys[3], id)
+end
+
 -- How many waiters count for the limit. Members of a run do not: they may be served by now, and the server does not know.
 local function waiting_behind()
   return call('ZCARD', keys[2]) - (size > 1 and size or 0)
@@ -89,9 +118,10 @@ local function come_back(id, entry, own)
   end
 end
 
+-- word: nothing, or the share that the claim wants of a lock that is held alone
 local function acquire(id, note, words)
   local its_attempt, its_lease, own, its_client = match(note, '^(%d+) (%d+) (%S+) (%S+)$')
-  local waiting, limit, floor, claim_ms, secret = match(words, '^(%a+):?(%d*) (%d+) (%d+) (%S+)$')
+  local waiting, limit, floor, claim_ms, secret, word = match(words, '^(%a+):?(%d*) (%d+) (%d+) (%S+) ?(%S*)$')
   its_attempt, its_lease, claim_ms = tonumber(its_attempt), tonumber(its_lease), tonumber(claim_ms)
   limit = waiting == 'queue' and (tonumber(limit) or 0)
   local entry = call('HGET', keys[3], id)
@@ -102,10 +132,15 @@ local function acquire(id, note, words)
     return {3, ms_of(its_lease / 3, claim_ms)}
   end
   local late = entry and its_attempt < attempt_of(entry)
-  local text = its_lease .. ' ' .. its_client .. ' ' .. floor .. ' ' .. own .. ' - ' .. secret .. ' ' .. its_attempt .. ' ' .. now_digits .. ' ' .. now_digits
+  local text = its_lease .. ' ' .. its_client .. ' ' .. floor .. ' ' .. own .. ' ' .. (word == '' and '-' or word) .. ' ' .. secret .. ' ' .. its_attempt .. ' ' .. now_digits .. ' ' .. now_digits
   is_ending = holder == id -- it keeps what it has
-  if holder and ends > now then
-    if limit and index_of(id) then
+  local place = holder and ends > now and index_of(id)
+  if word ~= '' and (place and entry and not late and its_client == client or not place and holder == id and (its_attempt >= attempt or attempt == ADOPTED)) then
+    return rest().shares().downgrade(id, its_attempt, its_lease, own, tonumber(floor), claim_ms, secret, place)
+  elseif word ~= '' and (place or holder == id) then
+    return {3, ms_of(its_lease / 3, claim_ms)}
+  elseif holder and ends > now then
+    if limit and place then
       if not entry then -- a late copy of an attempt: it was withdrawn
         return {3, ms_of(its_lease / 3, claim_ms)}
       elseif not late then
@@ -135,7 +170,7 @@ local function acquire(id, note, words)
       keep(its_lease, keys[3], keys[2])
       is_placed = is_placed or come_back(id, entry, own)
     end
-    if holder or has_flag(1) or has_flag(4) then
+    if holder or count_taken > 0 or has_flag(1) or has_flag(4) then
       local count = not is_placed and limit > 0 and waiting_behind() or 0
       if limit > 0 and count >= limit and not holder then -- the dead do not count for long
         serve(nil, false, claim_ms) -- each grant by a push: this answer tells of the queue
@@ -159,7 +194,7 @@ local function acquire(id, note, words)
     if has_flag(1) or has_flag(4) then
       is_taken, first, granted_attempt, valid, list = serve(own, not late and id, claim_ms)
     end
-    if not is_taken and not late then
+    if not is_taken and not late and count_taken == 0 then
       if entry then
         call('HDEL', keys[3], id)
       end
@@ -170,19 +205,13 @@ local function acquire(id, note, words)
       hold_on(its_lease)
       return size > 1 and run_answer(its_lease) or {1, token, its_lease}
     elseif first then -- another claim of the same client
-      publish(own, 'G ' .. signed(secret, own, digits(first) .. ' ' .. granted_attempt .. ' ' .. valid .. ' ' .. #list .. ' ' .. list .. ' ' .. keys[1]))
+      push(own, secret, first, granted_attempt, valid, list)
       if its_client == client and index_of(id) then
         return run_answer((ends - now) / 1000) -- from this attempt on
       end
     end
   end
-  local rank = limit and call('ZRANK', keys[2], id)
-  if rank then
-    return queued(rank, its_lease, claim_ms)
-  elseif waiting == 'notify' and own ~= '-' then
-    want_hint(own, id, its_lease, its_attempt)
-  end
-  return {3, ms_of(math.max(0, ends - now) / 1000 + 10, its_lease / 3)}
+  return not_served(limit and call('ZRANK', keys[2], id), id, its_attempt, its_lease, own, claim_ms, waiting)
 end
 
 -- A repeated request: its first answer may have brought a grant. That claim asks again. An odd end does not show that it has the grant: any call of its
@@ -232,10 +261,9 @@ local function release(id, its_attempt, own, words, is_unanswered)
     is_late = is_unanswered or not seen or seen < its_attempt
   end
   if entry then
-    if call('ZREM', keys[2], id) == 0 then
-      forget_aside(id)
-    end
-    call('HDEL', keys[3], id)
+    forget_waiter(id)
+  elseif not is_single and byte(keys[1], -1) == 119 then -- a reader that has lost its share
+    call('HDEL', keys[3], ' ' .. id)
   end
   if tombstone > 0 and is_late then
     leave_tombstone(id, tombstone)

@@ -1,5 +1,5 @@
--- The usual release of a mutex with flag 1: a hand-off to a first waiter that can be reached and begins no run; or the last waiter has got the lock. Part of the
--- loop of mutex.lua, with arguments as mutex_join.lua.
+-- The usual release of a lock with flag 1 by the claim that holds it alone: a hand-off to a first waiter that wants it alone, can be reached and begins no run; or the last waiter has got the lock. Part of the
+-- loop of lock.lua, with arguments as exclusive_join.lua.
 -- Returns the answer; nothing, and has written nothing, if something is not as usual.
 function(take, try, sub, find, match, format, own, words, now, now_digits, key, text, flag)
   local queue, claims = key .. ':queue', key .. ':claims'
@@ -10,9 +10,9 @@ function(take, try, sub, find, match, format, own, words, now, now_digits, key, 
   end
   local entries = ids[1] and try('HMGET', claims, ids[1], ids[2] or '')
   local lease, client, floor, channel, secret, attempt, sent, asked =
-    match(entries and entries[1] or '', '^(%d+) (%S+) (%d+) (%S+) %S+ (%S+) (%d+) (%d+) (%d+)$')
+    match(entries and entries[1] or '', '^(%d+) (%S+) (%d+) (%S+) %- (%S+) (%d+) (%d+) (%d+)$')
   if not lease or channel == '-' or floor ~= '0' or now - asked > lease * 500
-    or client ~= '-' and entries[2] and find(entries[2], lease .. ' ' .. client .. ' 0 ' .. channel .. ' ', 1, true) == 1
+    or client ~= '-' and entries[2] and find(entries[2], lease .. ' ' .. client .. ' 0 ' .. channel .. ' - ', 1, true) == 1
     or flag >= 52 and try('ZSCORE', key .. ':aside', match(channel, '^[^{]+') .. ' 0')
     or channel ~= own and (try('PUBSUB', 'NUMSUB', channel)[2] or 0) == 0 then
     return

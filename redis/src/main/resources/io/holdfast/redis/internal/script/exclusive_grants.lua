@@ -1,6 +1,6 @@
--- The usual ways of a mutex with waiters that grant it: hand-offs, ends of runs. Included by mutex_operation.lua after holding.lua and grants.lua, never run alone.
+-- The usual ways to grant a lock with waiters: hand-offs, ends of runs. Included by lock.lua after holding.lua and grants.lua, never run alone.
 
--- The claims that can follow the first one in a run begin with the same text: lease, client, no floor, channel.
+-- The claims that can follow the first one in a run begin with the same text: lease, client, no floor, channel, and no word, since each wants the lock alone.
 local function run_of(ids, entries, head, oldest)
   local count = 1
   while count < #ids and entries[count + 1] and find(entries[count + 1], head, 1, true) == 1 and asked_of(entries[count + 1]) >= oldest do
@@ -9,19 +9,24 @@ local function run_of(ids, entries, head, oldest)
   return count
 end
 
--- Gives the free lock to the first waiters. Returns true if it is held then, or if a later call has to go on; and, if the caller's own client has got it:
--- token or number, attempt, valid ms, ids. own: the caller's channel. ender: the client that ends a run, nil for none; its next run needs no
+-- Gives the lock to the first waiters that it admits. Returns true if the next one, or a newcomer, has to wait, or if a later call has to go on; and, if the
+-- caller's own client has got it: token or number, attempt, valid ms, ids. own: the caller's channel. ender: the client that ends a run, nil for none; its next run needs no
 -- confirmation. Clones of one process have the same channel, but are clients of their own
 local function serve(own, caller, claim_ms, ender)
   local ids, entries = first_waiters(own, caller)
   if not ids then
     return ids == false
   end
-  local its_lease, its_client, floor, its_channel, _, secret, its_attempt, at = match(entries[1], PARTS)
+  local its_lease, its_client, floor, its_channel, word, secret, its_attempt, at = match(entries[1], PARTS)
+  if word ~= '-' then
+    return rest().shares().serve(own, caller, claim_ms, ender)
+  elseif count_taken > 0 then
+    return true
+  end
   its_lease, floor, at = tonumber(its_lease), tonumber(floor), tonumber(at)
   local count = 1
   if its_client ~= '-' and floor == 0 then
-    local head, oldest = its_lease .. ' ' .. its_client .. ' 0 ' .. its_channel .. ' ', format('%016.0f', now - its_lease * HALF)
+    local head, oldest = its_lease .. ' ' .. its_client .. ' 0 ' .. its_channel .. ' - ', format('%016.0f', now - its_lease * HALF)
     count = run_of(ids, entries, head, oldest)
     if count == FEW then -- there may be more
       ids = call('ZRANGE', keys[2], 0, MOST_IN_RUN - 1)
@@ -59,18 +64,24 @@ local function serve(own, caller, claim_ms, ender)
   return true
 end
 
--- The answer to what ended a hold, after the next waiters were served.
-local function served(held, own, claim_ms, ender)
+-- The answer to what ended a hold, after the next waiters were served. is_as_before: it has ended nothing
+local function served(held, own, claim_ms, ender, is_as_before)
   if size > 1 then
     call('DEL', keys[4])
   end
   forget_holder()
-  local is_taken, first, its_attempt, valid, list = serve(own, false, claim_ms, ender)
+  local is_blocked, first, its_attempt, valid, list = serve(own, false, claim_ms, ender)
+  if not is_blocked and not is_as_before then
+    rest().tell_interested()
+  end
   if not holder then
-    if not is_taken then
-      rest().tell_interested()
+    local flag = is_blocked and flags() or rest().flags_now()
+    if not is_shared then
+      free(flag)
+    elseif record and flag ~= flags() then
+      record = '1S' .. flag .. sub(record, 4)
+      call('SETRANGE', keys[1], 2, flag)
     end
-    free(is_taken and flags() or rest().flags_now())
   end
   if first then
     return {held, first, its_attempt, valid, 1, list}
@@ -94,9 +105,17 @@ local others
 function rest()
   if not others then
     --#include waiting.lua
-    --#include mutex_rest.lua
+    --#include exclusive_rest.lua
+    local more
+    local function shares()
+      if not more then
+        --#include shared.lua
+        more = {read_holders = read_holders, serve = serve_shares, attempt = attempt_share, downgrade = downgrade, operate = operate_shares}
+      end
+      return more
+    end
     others = {trust = trust, clear_way = clear_way, tell_interested = tell_interested, flags_now = flags_now, sweep_some = sweep_some, acquire = acquire, release = release,
-      record_alone = record_alone, end_run = end_run, adopt = adopt, break_hold = break_hold}
+      record_alone = record_alone, end_run = end_run, adopt = adopt, break_hold = break_hold, settle = settle_keys, shares = shares}
   end
   return others
 end
