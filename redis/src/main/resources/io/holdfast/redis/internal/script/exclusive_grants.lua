@@ -110,12 +110,12 @@ function rest()
     local function shares()
       if not more then
         --#include shared.lua
-        more = {read_holders = read_holders, serve = serve_shares, attempt = attempt_share, downgrade = downgrade, operate = operate_shares}
+        more = {read_holders = read_holders, serve = serve_shares, admits = admits, take = take, downgrade = downgrade, operate = operate_shares}
       end
       return more
     end
     others = {trust = trust, clear_way = clear_way, tell_interested = tell_interested, flags_now = flags_now, sweep_some = sweep_some, acquire = acquire, release = release,
-      record_alone = record_alone, end_run = end_run, adopt = adopt, break_hold = break_hold, settle = settle_keys, shares = shares}
+      record_alone = record_alone, end_run = end_run, adopt = adopt, break_hold = break_hold, shares = shares}
   end
   return others
 end

@@ -44,11 +44,6 @@ local function settle(own)
   end
 end
 
-local function settle_keys(own)
-  check_keys()
-  settle(own)
-end
-
 -- Whether the claim is a member of the run that has the lock, also if it was withdrawn: its place in the run.
 local function index_of(id)
   return size > 1 and call('LPOS', keys[4], id)
@@ -80,16 +75,6 @@ local function queued(rank, its_lease, claim_ms)
   return {2, rank < 2 and ms_of(pause, claim_ms) or pause}
 end
 
--- rank: in the queue, if the claim is there
-local function not_served(rank, id, its_attempt, its_lease, own, claim_ms, waiting)
-  if rank then
-    return queued(rank, its_lease, claim_ms)
-  elseif waiting == 'notify' and own ~= '-' then
-    want_hint(own, id, its_lease, its_attempt)
-  end
-  return {3, ms_of(math.max(0, ends - now) / 1000 + 10, its_lease / 3)}
-end
-
 -- A grant to another claim of the client that asks.
 local function push(own, secret, first, its_attempt, valid, list)
   publish(own, 'G ' .. signed(secret, own, digits(first) .. ' ' .. its_attempt .. ' ' .. valid .. ' ' .. #list .. ' ' .. list .. ' ' .. keys[1]))
@@ -118,13 +103,13 @@ local function come_back(id, entry, own)
   end
 end
 
--- word: nothing, or the share that the claim wants of a lock that is held alone
+-- An attempt of a claim that has no share. word: the share that it wants, nothing for all
 local function acquire(id, note, words)
   local its_attempt, its_lease, own, its_client = match(note, '^(%d+) (%d+) (%S+) (%S+)$')
   local waiting, limit, floor, claim_ms, secret, word = match(words, '^(%a+):?(%d*) (%d+) (%d+) (%S+) ?(%S*)$')
   its_attempt, its_lease, claim_ms = tonumber(its_attempt), tonumber(its_lease), tonumber(claim_ms)
   limit = waiting == 'queue' and (tonumber(limit) or 0)
-  local entry = call('HGET', keys[3], id)
+  local is_share, entry = word ~= '', call('HGET', keys[3], id)
   if not (entry and holder and ends > now) then
     check_keys()
   end
@@ -132,37 +117,40 @@ local function acquire(id, note, words)
     return {3, ms_of(its_lease / 3, claim_ms)}
   end
   local late = entry and its_attempt < attempt_of(entry)
-  local text = its_lease .. ' ' .. its_client .. ' ' .. floor .. ' ' .. own .. ' ' .. (word == '' and '-' or word) .. ' ' .. secret .. ' ' .. its_attempt .. ' ' .. now_digits .. ' ' .. now_digits
+  local text = its_lease .. ' ' .. its_client .. ' ' .. floor .. ' ' .. own .. ' ' .. (is_share and word or '-') .. ' ' .. secret .. ' ' .. its_attempt .. ' ' .. now_digits .. ' ' .. now_digits
+  floor = tonumber(floor)
   is_ending = holder == id -- it keeps what it has
-  local place = holder and ends > now and index_of(id)
-  if word ~= '' and (place and entry and not late and its_client == client or not place and holder == id and (its_attempt >= attempt or attempt == ADOPTED)) then
-    return rest().shares().downgrade(id, its_attempt, its_lease, own, tonumber(floor), claim_ms, secret, place)
-  elseif word ~= '' and (place or holder == id) then
-    return {3, ms_of(its_lease / 3, claim_ms)}
-  elseif holder and ends > now then
-    if limit and place then
-      if not entry then -- a late copy of an attempt: it was withdrawn
-        return {3, ms_of(its_lease / 3, claim_ms)}
-      elseif not late then
+  if holder and ends > now then
+    local place = (limit or is_share) and index_of(id)
+    local is_single = holder == id and size == 1
+    local is_known = place and entry and not late or is_single and (its_attempt >= attempt or attempt == ADOPTED)
+    if is_share and is_known then
+      return rest().shares().downgrade(id, place and its_attempt or math.max(its_attempt, attempt), its_lease, own, floor, claim_ms, secret, place)
+    elseif is_share and (place or is_single) or place and not entry then -- a late copy of an attempt, perhaps of a member that was withdrawn
+      return {3, ms_of(its_lease / 3, claim_ms)}
+    elseif place then
+      if is_known then
         call('HSET', keys[3], id, text)
         keep(its_lease, keys[3], keys[2])
       end
       if its_client ~= client then -- its client cannot serve it
         return queued(1, its_lease, claim_ms)
-      elseif holder == id and not late then
+      elseif holder == id and is_known then
         attempt = its_attempt
         hold_on(its_lease)
       end
       return run_answer((ends - now) / 1000)
-    elseif holder == id and size == 1 then
-      if its_attempt >= attempt or attempt == ADOPTED then
-        hold(flags(), id, math.max(its_attempt, attempt), its_lease, own, its_client, 1, math.max(token, tonumber(floor)), its_lease, false, since)
+    elseif is_single then
+      if is_known then
+        hold(flags(), id, math.max(its_attempt, attempt), its_lease, own, its_client, 1, math.max(token, floor), its_lease, false, since)
       end
       return {1, token, ms_of((ends - now) / 1000, its_lease)}
     end
   end
   is_ending = false
   settle(own)
+  local shares = is_share and not holder and rest().shares()
+  local is_free = not holder and (count_taken == 0 or shares and shares.admits(word))
   if limit and not late then
     local is_placed = entry and call('ZSCORE', keys[2], id)
     if entry then
@@ -170,7 +158,7 @@ local function acquire(id, note, words)
       keep(its_lease, keys[3], keys[2])
       is_placed = is_placed or come_back(id, entry, own)
     end
-    if holder or count_taken > 0 or has_flag(1) or has_flag(4) then
+    if not is_free or has_flag(1) or has_flag(4) then
       local count = not is_placed and limit > 0 and waiting_behind() or 0
       if limit > 0 and count >= limit and not holder then -- the dead do not count for long
         serve(nil, false, claim_ms) -- each grant by a push: this answer tells of the queue
@@ -190,17 +178,21 @@ local function acquire(id, note, words)
     end
   end
   if not holder then
-    local is_taken, first, granted_attempt, valid, list
-    if has_flag(1) or has_flag(4) then
-      is_taken, first, granted_attempt, valid, list = serve(own, not late and id, claim_ms)
+    local is_blocked, first, granted_attempt, valid, list
+    own_token = nil
+    if (entry or is_free) and (has_flag(1) or has_flag(4)) then
+      is_blocked, first, granted_attempt, valid, list = serve(own, not late and id, claim_ms)
     end
-    if not is_taken and not late and count_taken == 0 then
+    if not own_token and not is_blocked and not late and not holder and (count_taken == 0 or shares and shares.admits(word)) then
       if entry then
         call('HDEL', keys[3], id)
       end
-      hold(record and flags() == 0 and 0 or flags_now(), id, its_attempt, its_lease, own, its_client, 1, math.max(token + 1, now, tonumber(floor)), its_lease, false, now)
-      forget_hint(own, id)
-      return {1, token, its_lease}
+      if shares then
+        shares.take(id, word, its_attempt, its_lease, own, floor, its_lease, false)
+      else
+        hold(record and flags() == 0 and 0 or flags_now(), id, its_attempt, its_lease, own, its_client, 1, math.max(token + 1, now, floor), its_lease, false, now)
+      end
+      own_token = token
     elseif first and holder == id then -- its own turn, confirmed by this attempt
       hold_on(its_lease)
       return size > 1 and run_answer(its_lease) or {1, token, its_lease}
@@ -210,8 +202,18 @@ local function acquire(id, note, words)
         return run_answer((ends - now) / 1000) -- from this attempt on
       end
     end
+    if own_token then
+      forget_hint(own, id)
+      return {1, own_token, its_lease}
+    end
   end
-  return not_served(limit and call('ZRANK', keys[2], id), id, its_attempt, its_lease, own, claim_ms, waiting)
+  local rank = limit and call('ZRANK', keys[2], id)
+  if rank then
+    return queued(rank, its_lease, claim_ms)
+  elseif waiting == 'notify' and own ~= '-' then
+    want_hint(own, id, its_lease, its_attempt)
+  end
+  return {3, ms_of(math.max(0, ends - now) / 1000 + 10, its_lease / 3)}
 end
 
 -- A repeated request: its first answer may have brought a grant. That claim asks again. An odd end does not show that it has the grant: any call of its

@@ -36,10 +36,7 @@ function operate(key, text, i, last)
   end
   local is_usual = holder and ends > now
   local is_free = not holder and count_taken == 0 or holder and ends <= now and ends % 2 == 1 and size == 1 and holder ~= id -- or over, after a confirmed grant
-  if is_share then
-    rest().settle(own)
-    answer = holder and rest().acquire(id, note, words) or rest().shares().attempt(id, note, words)
-  elseif is_free and is_attempt and i == last and what ~= 97 and not has_flag(1) and not (has_flag(2) and call('ZSCORE', keys[5], id)) then
+  if is_free and (what == 65 or what == 84) and i == last and not has_flag(1) and not (has_flag(2) and call('ZSCORE', keys[5], id)) then
     -- Without waiters that can be granted; some may be aside.
     local flag = flags() - (has_flag(4) and call('EXISTS', keys[7]) == 0 and 4 or 0)
     local its_lease, its_client = match(note, '^1 (%d+) %S+ (%S+)$')

@@ -9,7 +9,6 @@
 local MOST_SERVED, MOST_ENDED = 256, 1024
 local HOLDER = '^(%S+) (%d+) (%d+) (%d+) (%d+) (%S+)$'
 local surplus, first_end = 0, nil -- of the permits that are taken, those beyond one for each holder
-local own_token -- of the claim that asks, if it was served
 
 -- The record and the entries of the holders can be rewritten on a server without memory if something else was written before.
 local function write_something()
@@ -165,88 +164,23 @@ local function standing(id, own)
   return held, until_ and until_ > now and until_, entry, mark
 end
 
--- held: the entry of the claim if it has a share, until_: the end of that, entry: the one of a waiter
-local function acquire_share(id, note, words, held, until_, entry)
-  local its_attempt, its_lease, own, its_client = match(note, '^(%d+) (%d+) (%S+) (%S+)$')
-  local waiting, limit, floor, claim_ms, secret, word = match(words, '^(%a+):?(%d*) (%d+) (%d+) (%S+) (%S+)$')
-  its_attempt, its_lease, floor, claim_ms = tonumber(its_attempt), tonumber(its_lease), tonumber(floor), tonumber(claim_ms)
-  limit = waiting == 'queue' and (tonumber(limit) or 0)
-  if is_gone(id) then
-    return {3, ms_of(its_lease / 3, claim_ms)}
+-- A later attempt of a claim that has a share. It keeps the permits that it has taken.
+local function confirm_share(id, note, words, held, until_)
+  local its_attempt, its_lease, own = match(note, '^(%d+) (%d+) (%S+)')
+  its_attempt, its_lease = tonumber(its_attempt), tonumber(its_lease)
+  local word, seen, its_token, _, since = match(held, HOLDER)
+  seen, its_token = tonumber(seen), tonumber(its_token)
+  if its_attempt < seen and seen ~= ADOPTED then
+    return {1, its_token, ms_of((until_ - now) / 1000, its_lease)}
   end
-  if until_ then
-    local held_as, seen, its_token, _, since = match(held, HOLDER)
-    seen, its_token = tonumber(seen), tonumber(its_token)
-    if its_attempt < seen and seen ~= ADOPTED then
-      return {1, its_token, ms_of((until_ - now) / 1000, its_lease)}
-    end
-    write_something()
-    if floor > its_token then
-      its_token = floor
-      write_shared_record(math.max(token, floor))
-    end
-    save_share(id, held_as, math.max(its_attempt, seen), its_token, its_lease, since, own, its_lease, false) -- it keeps the permits that it has taken
-    return {1, its_token, its_lease}
-  elseif held then -- more leases were over than one call ends, its own among them
-    drop_share(id, match(held, '^%S+'))
+  write_something()
+  local floor = tonumber(match(words, ' (%d+) '))
+  if floor > its_token then
+    its_token = floor
+    write_shared_record(math.max(token, floor))
   end
-
-  local late = entry and its_attempt < attempt_of(entry)
-  local text = its_lease .. ' ' .. its_client .. ' ' .. digits(floor) .. ' ' .. own .. ' ' .. word .. ' ' .. secret .. ' ' .. its_attempt .. ' ' .. now_digits .. ' ' .. now_digits
-  if entry and not late and limit then
-    come_back(id, entry, own)
-    call('HSET', keys[3], id, text)
-    keep(its_lease, keys[3], keys[2])
-  elseif entry and not late then
-    forget_waiter(id)
-  end
-  local permits = tonumber(match(word, '/(%d+)$'))
-  local is_blocked, first, granted_attempt, valid, list = permits and count_taken >= permits, nil, nil, nil, nil
-  own_token = nil
-  if not is_blocked and (entry or admits(word)) and (has_flag(1) or has_flag(4)) then
-    is_blocked, first, granted_attempt, valid, list = serve_shares(own, limit and not late and id, claim_ms)
-  end
-  if first then -- another claim of the same client
-    push(own, secret, first, granted_attempt, valid, list)
-  end
-  entry = limit and entry
-  if not own_token and not entry and not late and not is_blocked and admits(word) then
-    take(id, word, its_attempt, its_lease, own, floor, its_lease, false)
-    own_token = token
-  end
-  if own_token then
-    if has_flag(1) then
-      call('ZREM', keys[6], own .. ' ' .. id)
-    end
-    return {1, own_token, its_lease}
-  elseif late then
-    local now_held, its_end = standing(id, own) -- it may have been served just now
-    if its_end then
-      return {1, tonumber(match(now_held, '^%S+ %d+ (%d+)')), ms_of((its_end - now) / 1000, its_lease)}
-    end
-  end
-
-  local rank = limit and entry and call('ZRANK', keys[2], id)
-  local comes_back = entry and (has_aside(own) or has_aside(match(entry, '^%S+ %S+ %S+ (%S+) '))) -- with the others of its client
-  if limit and not late and not rank and not comes_back then
-    local waiters = waiting_behind()
-    if not entry and limit > 0 and waiters >= limit then
-      if now % 8 == 0 then
-        sweep_some(64)
-      end
-      return {4, waiters}
-    end
-    enqueue(id, text, its_lease)
-    rank = waiters
-    if now % 16 == 0 and (waiters > 64 or call('HLEN', keys[3]) > waiters + call('ZCARD', keys[4]) + 16) then
-      sweep_some(32)
-    end
-  end
-  return not_served(rank, id, its_attempt, its_lease, own, claim_ms, waiting)
-end
-
-local function attempt_share(id, note, words)
-  return acquire_share(id, note, words, nil, nil, call('HGET', keys[3], id))
+  save_share(id, word, math.max(its_attempt, seen), its_token, its_lease, since, own, its_lease, false)
+  return {1, its_token, its_lease}
 end
 
 -- The writer that holds the lock, perhaps as a member of a run, reads from now on, and the readers at the head join it. place: in its run
@@ -334,7 +268,10 @@ local function operate_shares(id, what, number, note, words, own)
   elseif is_alone_wanted or what == 69 then
     return nil
   elseif what == S or what == 85 or what == 115 then
-    return acquire_share(id, note, words, held, until_, entry)
+    if held and not until_ then -- more leases were over than one call ends, its own among them
+      drop_share(id, match(held, '^%S+'))
+    end
+    return until_ and not is_gone(id) and confirm_share(id, note, words, held, until_) or acquire(id, note, words)
   elseif what == 68 then
     return adopt_share(id, tonumber(number), tonumber(words), held, until_)
   end
