@@ -50,6 +50,11 @@ public interface LockBackend {
      * token and a new expiry. No other writer can hold the lock in between. The readers at the head of the queue join
      * it at once. No later renewal, and no late attempt of the writer, turns it into a writer again.
      *
+     * <p>The same attempt with the id of a member of a {@linkplain LockRun run} ends that run. The members before it
+     * were served, it becomes a reader with its token as a member, and the members behind it keep their places. The
+     * answer is {@link LockAttempt.Acquired}. A member that was withdrawn, an attempt without the client of the run, and
+     * an overtaken attempt get {@link LockAttempt.Contended}, and change nothing.
+     *
      * <p>A back end that may not grant for a known time, such as a restarted server, fails with
      * {@link LockBackendException#notYet}. That failure is no contention, and the request had no effect. The engine
      * waits for that time before its next attempt, however many such failures follow each other.

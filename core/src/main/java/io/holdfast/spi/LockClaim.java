@@ -22,9 +22,9 @@ import java.time.Duration;
  * @param permits how many permits of a semaphore the claim takes, from 1 to {@link LockKey#permits()}; 1 for all other
  *     kinds. All attempts of a claim carry the same number. A renewal and a release need not: the server knows how many
  *     the claim has taken. More than 1 needs {@link LockFeature#MANY_PERMITS}
- * @param client the client whose {@linkplain LockRun runs} the claim may be part of, by a name that no other client has;
- *     empty for a claim that is never part of a run. All requests of a claim carry the same. Ignored without
- *     {@link LockFeature#RUNS}
+ * @param client the client whose {@linkplain LockRun runs} the claim may be part of, or may end as a reader, by a name
+ *     that no other client has; empty for a claim outside of all runs. All requests of a claim carry the same. Ignored
+ *     without {@link LockFeature#RUNS}
  */
 public record LockClaim(
         LockKey key,

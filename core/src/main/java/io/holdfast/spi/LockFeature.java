@@ -50,13 +50,14 @@ public enum LockFeature {
     SAFE_RESTART,
 
     /**
-     * The back end grants a mutex to consecutive waiters of one client at once, as a {@link LockRun}. What it must
-     * keep:
+     * The back end grants a mutex to consecutive waiters of one client at once, as a {@link LockRun}. With
+     * {@link #READ_WRITE}, it does the same for consecutive writers of a read/write lock. What it must keep:
      *
      * <ul>
-     * <li><b>Members</b> are waiters of a mutex that follow each other in the queue, with the same
-     *     {@link LockClaim#client()}, which is not empty, and the same lease duration. A waiter of another client
-     *     between two of them ends the run before it. The number of members is bounded.
+     * <li><b>Members</b> are waiters of a mutex, or writers, that follow each other in the queue, with the same
+     *     {@link LockClaim#client()}, which is not empty, the same lease duration, {@link Waiting#QUEUE} and no floor. A
+     *     reader, or a waiter of another client, between two of them ends the run before it. The number of members is
+     *     bounded.
      * <li><b>One hold</b>: the lock is held under the first member's claim until the run ends. {@link LockBackend#renew}
      *     and {@link LockBackend#holders} speak of that claim. The other members stay in the queue, ahead of all that
      *     came later, and do not become stale while the run lasts.
@@ -71,6 +72,7 @@ public enum LockFeature {
      * <li><b>A late end</b>, of a run that expired or was broken, takes the members that were served out of the queue.
      * <li><b>An adoption</b> of a member with its token ends the run: the members before it were served, it holds the
      *     lock under its own claim, and the members behind it keep their places.
+     * <li><b>A downgrade</b> of a member ends the run in the same way, see {@link LockBackend#tryAcquire}.
      * </ul>
      *
      * <p>A back end whose commits check its stored token, such as a database, must not have it: two members would pass

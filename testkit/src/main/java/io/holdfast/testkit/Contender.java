@@ -80,7 +80,7 @@ final class Contender {
     /** Returns a request with that number, for one side of its read/write lock. */
     LockClaim asKind(LockKind kind, int attempt) {
         LockKey key = LockKey.of(kind, claim.key().name());
-        return new LockClaim(key, claim.id(), claim.lease(), Waiting.NONE, attempt, 0, 1, "");
+        return new LockClaim(key, claim.id(), claim.lease(), Waiting.NONE, attempt, 0, 1, claim.client());
     }
 
     LockAttempt attemptWithFloor(long floor) {

@@ -31,6 +31,7 @@ final class Contest implements AutoCloseable {
     private static final Duration POLL = Duration.ofMillis(20);
 
     private final LockBackendUnderTest store;
+    private final LockKind kind;
     private final String name = "contract/" + UUID.randomUUID();
     private final List<Contender> contenders = new ArrayList<>();
 
@@ -38,7 +39,17 @@ final class Contest implements AutoCloseable {
     private boolean hasLosses;
 
     Contest(LockBackendUnderTest store) {
+        this(store, LockKind.MUTEX);
+    }
+
+    /** The contenders are for this kind, unless a test names another one. */
+    Contest(LockBackendUnderTest store, LockKind kind) {
         this.store = store;
+        this.kind = kind;
+    }
+
+    LockKind kind() {
+        return kind;
     }
 
     String name() {
@@ -47,10 +58,10 @@ final class Contest implements AutoCloseable {
 
     /** Returns a contender that does not wait. */
     Contender contender() {
-        return mutex(LONG, Waiting.NONE);
+        return exclusive(LONG, Waiting.NONE);
     }
 
-    /** Returns a contender that holds the mutex for a long time. */
+    /** Returns a contender that holds the lock for a long time. */
     @CanIgnoreReturnValue
     Contender holder() {
         return holder(LONG);
@@ -58,7 +69,7 @@ final class Contest implements AutoCloseable {
 
     @CanIgnoreReturnValue
     Contender holder(Duration lease) {
-        Contender holder = mutex(lease, Waiting.NONE);
+        Contender holder = exclusive(lease, Waiting.NONE);
         holder.mustAcquire();
         return holder;
     }
@@ -70,7 +81,7 @@ final class Contest implements AutoCloseable {
     }
 
     Contender waiter(Duration lease) {
-        Contender waiter = mutex(lease, Waiting.QUEUE).watching();
+        Contender waiter = exclusive(lease, Waiting.QUEUE).watching();
         return queued(waiter);
     }
 
@@ -89,8 +100,8 @@ final class Contest implements AutoCloseable {
         return watching;
     }
 
-    Contender mutex(Duration lease, Waiting waiting) {
-        return enter(store.backend(), LockKey.of(LockKind.MUTEX, name), lease, waiting);
+    Contender exclusive(Duration lease, Waiting waiting) {
+        return enter(store.backend(), LockKey.of(kind, name), lease, waiting);
     }
 
     /** Returns a waiter that may be part of a run of this client. */
@@ -99,7 +110,7 @@ final class Contest implements AutoCloseable {
     }
 
     Contender waiterOf(String client, Duration lease) {
-        LockClaim claim = LockClaim.first(LockKey.of(LockKind.MUTEX, name), newId(), lease, Waiting.QUEUE);
+        LockClaim claim = LockClaim.first(LockKey.of(kind, name), newId(), lease, Waiting.QUEUE);
         return queued(enter(store.backend(), claim.withClient(client)).watching());
     }
 

@@ -89,7 +89,7 @@ interface ExclusionContract extends LockBackendUnderTest {
 
     private void lockIsKept() {
         try (Contest contest = new Contest(this)) {
-            Contender holder = contest.mutex(lease(), Waiting.NONE);
+            Contender holder = contest.exclusive(lease(), Waiting.NONE);
             LockAttempt.Acquired answer = (LockAttempt.Acquired) holder.attempt();
             passTime(answer.lease().dividedBy(2));
             contest.contender().mustBeRefused();
@@ -225,7 +225,7 @@ interface ExclusionContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
             LockBackend backend = backend();
-            LockClaim waiting = contest.mutex(Contest.LONG, Waiting.QUEUE).claim();
+            LockClaim waiting = contest.exclusive(Contest.LONG, Waiting.QUEUE).claim();
             Object assembled = List.of(
                     backend.tryAcquire(waiting),
                     backend.watch(waiting),

@@ -71,7 +71,7 @@ interface HoldersContract extends LockBackendUnderTest {
     default void waiterIsNoHolderBeforeItHasTheLock() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
-            Contender waiter = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
+            Contender waiter = contest.exclusive(Contest.LONG, Waiting.QUEUE).watching();
             assertThat(waiter.attempt()).isNotInstanceOf(LockAttempt.Acquired.class);
 
             assertThat(holders(contest, LockKind.MUTEX))

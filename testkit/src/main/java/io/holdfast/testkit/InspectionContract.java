@@ -48,7 +48,7 @@ interface InspectionContract extends LockBackendUnderTest {
                     .isEmpty();
             Contender holder = contest.contender();
             long token = holder.mustAcquire();
-            Contender waiter = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
+            Contender waiter = contest.exclusive(Contest.LONG, Waiting.QUEUE).watching();
             Object unused = waiter.attempt();
 
             LockReport report = report(contest, LockReport.Type.MUTEX);
@@ -81,7 +81,7 @@ interface InspectionContract extends LockBackendUnderTest {
             Contender broken = contest.contender();
             long token = broken.mustAcquire();
             LockHolder seen = holder(contest, broken);
-            Contender next = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
+            Contender next = contest.exclusive(Contest.LONG, Waiting.QUEUE).watching();
             Object unused = next.attempt();
 
             assertThat(contest.answer(inspector.breakHold(contest.name(), seen)))

@@ -96,7 +96,7 @@ interface PushContract extends LockBackendUnderTest {
     default void waiterWithoutAWatchIsPassedOver() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
-            Contender dead = contest.mutex(Contest.LONG, Waiting.QUEUE);
+            Contender dead = contest.exclusive(Contest.LONG, Waiting.QUEUE);
             dead.mustQueue();
             Contender next = contest.waiter();
             holder.release();
@@ -110,7 +110,7 @@ interface PushContract extends LockBackendUnderTest {
     default void waiterThatWasPassedOverKeepsItsPlace() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
-            Contender first = contest.mutex(Contest.LONG, Waiting.QUEUE);
+            Contender first = contest.exclusive(Contest.LONG, Waiting.QUEUE);
             first.mustQueue();
             Contender second = contest.waiter();
             Contender third = contest.waiter();
@@ -154,7 +154,7 @@ interface PushContract extends LockBackendUnderTest {
     default void newcomerPassesAWaiterWithoutAWatch() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
-            Contender dead = contest.mutex(Contest.LONG, Waiting.QUEUE);
+            Contender dead = contest.exclusive(Contest.LONG, Waiting.QUEUE);
             dead.mustQueue();
             holder.release();
             contest.contender().mustAcquire();

@@ -20,7 +20,7 @@ interface QueueContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.contender();
             long before = holder.mustAcquire();
-            Contender next = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
+            Contender next = contest.exclusive(Contest.LONG, Waiting.QUEUE).watching();
             assertThat(next.attempt()).isNotInstanceOf(LockAttempt.Acquired.class);
             contest.armed(next);
             assertThat(holder.release()).isEqualTo(Ownership.HELD);
@@ -46,7 +46,7 @@ interface QueueContract extends LockBackendUnderTest {
     default void attemptsThatDoNotWaitForAnswersTakeTheirPlacesInTheirOrder() {
         try (Contest contest = new Contest(this)) {
             List<Contender> inOrder = Stream.generate(
-                            () -> contest.mutex(Contest.LONG, Waiting.QUEUE).watching())
+                            () -> contest.exclusive(Contest.LONG, Waiting.QUEUE).watching())
                     .limit(40)
                     .toList();
             contest.answer(Flux.fromIterable(inOrder)
@@ -98,7 +98,7 @@ interface QueueContract extends LockBackendUnderTest {
     default void waiterFindsAnExpiryByItsNextAttempt() {
         try (Contest contest = new Contest(this)) {
             Contender expired = contest.holder(lease());
-            Contender waiter = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
+            Contender waiter = contest.exclusive(Contest.LONG, Waiting.QUEUE).watching();
             assertThat(waiter.attempt()).isNotInstanceOf(LockAttempt.Acquired.class);
             makeExpire(expired.claim());
             waiter.mustBeGranted();
@@ -109,7 +109,7 @@ interface QueueContract extends LockBackendUnderTest {
     default void firstWaiterHasToSendAnAttemptInEachClaimTime() {
         try (Contest contest = new Contest(this)) {
             contest.holder();
-            LockAttempt answer = contest.mutex(Contest.LONG, Waiting.QUEUE).attempt();
+            LockAttempt answer = contest.exclusive(Contest.LONG, Waiting.QUEUE).attempt();
             assertThat(((LockAttempt.Queued) answer).nextAttemptWithin()).isLessThanOrEqualTo(claimTime());
         }
     }
@@ -118,7 +118,7 @@ interface QueueContract extends LockBackendUnderTest {
     default void waiterHasToSendAnAttemptBeforeItCountsAsDead() {
         try (Contest contest = new Contest(this)) {
             contest.holder();
-            LockAttempt answer = contest.mutex(lease(), Waiting.QUEUE).attempt();
+            LockAttempt answer = contest.exclusive(lease(), Waiting.QUEUE).attempt();
             assertThat(((LockAttempt.Queued) answer).nextAttemptWithin()).isLessThan(lease().dividedBy(2));
         }
     }
@@ -141,7 +141,7 @@ interface QueueContract extends LockBackendUnderTest {
     default void notifiedClaimGetsASignalOfTheRelease() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
-            Contender notified = contest.mutex(Contest.LONG, Waiting.NOTIFY).watching();
+            Contender notified = contest.exclusive(Contest.LONG, Waiting.NOTIFY).watching();
             notified.mustBeRefused();
             contest.armed(notified);
             notified.mustBeRefused();
@@ -155,7 +155,7 @@ interface QueueContract extends LockBackendUnderTest {
     default void notifiedClaimHasNoPlace() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
-            contest.mutex(Contest.LONG, Waiting.NOTIFY).watching().mustBeRefused();
+            contest.exclusive(Contest.LONG, Waiting.NOTIFY).watching().mustBeRefused();
             holder.release();
             contest.contender().mustAcquire();
         }
@@ -166,7 +166,8 @@ interface QueueContract extends LockBackendUnderTest {
         for (int round = 0; round < 50; round++) {
             try (Contest contest = new Contest(this)) {
                 Contender holder = contest.holder();
-                Contender waiter = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
+                Contender waiter =
+                        contest.exclusive(Contest.LONG, Waiting.QUEUE).watching();
                 var releasing = backend()
                         .release(holder.claim())
                         .subscribeOn(Schedulers.parallel())

@@ -27,7 +27,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Runs: consecutive waiters of one client get the lock by one grant, and keep their places until the run ends. The tests
- * send what a client sends; {@code A} and {@code B} are two clients.
+ * send what a client sends; {@code A} and {@code B} are two clients. A test with a kind runs for a mutex and for writers.
  */
 interface RunContract extends LockBackendUnderTest {
 
@@ -43,8 +43,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void waitersOfOneClientThatFollowEachOtherGetTheLockAtOnce() {
-        try (Contest contest = new Contest(this)) {
+    default void waitersOfOneClientThatFollowEachOtherGetTheLockAtOnce(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.contender();
             long before = holder.mustAcquire();
             List<Contender> members = members(contest, 3);
@@ -59,8 +59,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void strangerBetweenTwoWaitersOfAClientIsNotOvertaken() {
-        try (Contest contest = new Contest(this)) {
+    default void strangerBetweenTwoWaitersOfAClientIsNotOvertaken(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> first = members(contest, 2);
             Contender stranger = contest.waiterOf(B);
@@ -76,8 +76,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void claimWithoutAClientOrWithAnotherLeaseIsNoMember() {
-        try (Contest contest = new Contest(this)) {
+    default void claimWithoutAClientOrWithAnotherLeaseIsNoMember(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 2);
             Contender other = contest.waiterOf(A, Contest.LONG.minusSeconds(1));
@@ -125,9 +125,9 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void withdrawalOfAMemberEndsNothing() {
+    default void withdrawalOfAMemberEndsNothing(LockKind kind) {
         for (int gone = 0; gone < 3; gone++) {
-            try (Contest contest = new Contest(this)) {
+            try (Contest contest = new Contest(this, kind)) {
                 Contender holder = contest.holder();
                 List<Contender> members = members(contest, 3);
                 Contender stranger = contest.waiterOf(B);
@@ -144,9 +144,9 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs({Need.RUNS, Need.PUSHES})
-    default void grantThatItsFirstMemberLeavesIsSignalledToTheNext() {
+    default void grantThatItsFirstMemberLeavesIsSignalledToTheNext(LockKind kind) {
         for (boolean isTheAnswerLost : List.of(false, true)) {
-            try (Contest contest = new Contest(this)) {
+            try (Contest contest = new Contest(this, kind)) {
                 Contender holder = contest.holder();
                 List<Contender> members = members(contest, 3);
                 holder.release();
@@ -164,8 +164,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void withdrawalOfTheLastMemberThatIsWantedEndsTheRun() {
-        try (Contest contest = new Contest(this)) {
+    default void withdrawalOfTheLastMemberThatIsWantedEndsTheRun(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 3);
             Contender stranger = contest.waiterOf(B);
@@ -180,8 +180,8 @@ interface RunContract extends LockBackendUnderTest {
 
     /** Only renewals come from the client while a member owns the lock for long, and they are for the first member. */
     @Needs(Need.RUNS)
-    default void runGoesOnWhenMembersLeaveLongAfterTheirLastAttempts() {
-        try (Contest contest = new Contest(this)) {
+    default void runGoesOnWhenMembersLeaveLongAfterTheirLastAttempts(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members =
                     Stream.generate(() -> contest.waiterOf(A, lease())).limit(4).toList();
@@ -210,8 +210,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void memberThatAsksWithoutItsClientGetsNoRun() {
-        try (Contest contest = new Contest(this)) {
+    default void memberThatAsksWithoutItsClientGetsNoRun(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 2);
             holder.release();
@@ -229,8 +229,8 @@ interface RunContract extends LockBackendUnderTest {
 
     /** Its watch has failed, so its client cannot serve it. */
     @Needs(Need.RUNS)
-    default void memberThatAsksWithoutItsClientKeepsItsPlace() {
-        try (Contest contest = new Contest(this)) {
+    default void memberThatAsksWithoutItsClientKeepsItsPlace(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members =
                     Stream.generate(() -> contest.waiterOf(A, lease())).limit(3).toList();
@@ -257,9 +257,9 @@ interface RunContract extends LockBackendUnderTest {
 
     /** The number of the release says that an attempt was never answered: it may arrive later. */
     @Needs(Need.RUNS)
-    default void lateAttemptOfAWithdrawnMemberTakesNothing() {
+    default void lateAttemptOfAWithdrawnMemberTakesNothing(LockKind kind) {
         for (int gone = 0; gone < 3; gone++) {
-            try (Contest contest = new Contest(this)) {
+            try (Contest contest = new Contest(this, kind)) {
                 Contender holder = contest.holder();
                 List<Contender> members = members(contest, 3);
                 holder.release();
@@ -282,18 +282,18 @@ interface RunContract extends LockBackendUnderTest {
 
     /** The store does not know how many members were served. */
     @Needs({Need.RUNS, Need.WAITER_LIMIT})
-    default void membersOfARunDoNotCountForTheLimitOfWaiters() {
-        try (Contest contest = new Contest(this)) {
+    default void membersOfARunDoNotCountForTheLimitOfWaiters(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             LockBackend limited = Objects.requireNonNull(clientWithLimit(QueueAtWork.SHORT));
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 3);
             holder.release();
             members.get(0).mustBePushedARun();
             for (int i = 0; i < QueueAtWork.SHORT; i++) {
-                contest.of(limited, "limited", LockKind.MUTEX, Contest.LONG, Waiting.QUEUE)
+                contest.of(limited, "limited", kind, Contest.LONG, Waiting.QUEUE)
                         .mustQueue();
             }
-            Contender oneMore = contest.of(limited, "limited", LockKind.MUTEX, Contest.LONG, Waiting.QUEUE);
+            Contender oneMore = contest.of(limited, "limited", kind, Contest.LONG, Waiting.QUEUE);
             oneMore.mustFindAFullQueue();
             oneMore.mustFindAFullQueue();
         }
@@ -301,8 +301,8 @@ interface RunContract extends LockBackendUnderTest {
 
     /** The client counts the lease from the time when it sent that attempt. */
     @Needs(Need.RUNS)
-    default void grantAfterARunCountsItsLeaseFromTheAttemptThatItNames() {
-        try (Contest contest = new Contest(this)) {
+    default void grantAfterARunCountsItsLeaseFromTheAttemptThatItNames(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 2);
             holder.release();
@@ -316,8 +316,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs({Need.RUNS, Need.HAND_ON})
-    default void runAfterAnAdoptionCountsItsLeaseFromTheAttemptThatItNames() {
-        try (Contest contest = new Contest(this)) {
+    default void runAfterAnAdoptionCountsItsLeaseFromTheAttemptThatItNames(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 3);
             holder.release();
@@ -334,8 +334,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void withdrawnMemberGetsNoNewPlace() {
-        try (Contest contest = new Contest(this)) {
+    default void withdrawnMemberGetsNoNewPlace(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 3);
             holder.release();
@@ -347,9 +347,9 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void withdrawalThatMeetsTheGrantLeavesTheRestToBeServed() {
+    default void withdrawalThatMeetsTheGrantLeavesTheRestToBeServed(LockKind kind) {
         for (int round = 0; round < 50; round++) {
-            try (Contest contest = new Contest(this)) {
+            try (Contest contest = new Contest(this, kind)) {
                 Contender holder = contest.holder();
                 List<Contender> members = members(contest, 3);
                 var leaving = backend()
@@ -368,8 +368,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void memberThatAsksAgainGetsTheSameRunAndNoSecondPlace() {
-        try (Contest contest = new Contest(this)) {
+    default void memberThatAsksAgainGetsTheSameRunAndNoSecondPlace(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 3);
             Contender stranger = contest.waiterOf(B);
@@ -382,8 +382,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void endOfARunThatIsRepeatedGetsTheSameAnswer() {
-        try (Contest contest = new Contest(this)) {
+    default void endOfARunThatIsRepeatedGetsTheSameAnswer(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 2);
             Contender next = contest.waiterOf(A, Contest.LONG.minusSeconds(1));
@@ -402,8 +402,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void endOfAFormerRunFreesNothing() {
-        try (Contest contest = new Contest(this)) {
+    default void endOfAFormerRunFreesNothing(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 2);
             Contender next = contest.waiterOf(A, Contest.LONG.minusSeconds(1));
@@ -422,8 +422,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void membersThatWereNotServedKeepTheirPlaces() {
-        try (Contest contest = new Contest(this)) {
+    default void membersThatWereNotServedKeepTheirPlaces(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 3);
             Contender stranger = contest.waiterOf(B);
@@ -438,8 +438,8 @@ interface RunContract extends LockBackendUnderTest {
 
     /** Otherwise its client, which cannot serve the first member, would end the same run for ever. */
     @Needs(Need.RUNS)
-    default void firstMemberOfARunThatServedNobodyGetsTheLockAlone() {
-        try (Contest contest = new Contest(this)) {
+    default void firstMemberOfARunThatServedNobodyGetsTheLockAlone(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 3);
             Contender stranger = contest.waiterOf(B);
@@ -455,9 +455,9 @@ interface RunContract extends LockBackendUnderTest {
 
     /** The client releases a member if the answer to its last attempt is missing at the end. */
     @Needs(Need.RUNS)
-    default void attemptOfAServedMemberThatArrivesAfterItsReleaseTakesNothing() {
+    default void attemptOfAServedMemberThatArrivesAfterItsReleaseTakesNothing(LockKind kind) {
         for (boolean isRunOver : List.of(false, true)) {
-            try (Contest contest = new Contest(this)) {
+            try (Contest contest = new Contest(this, kind)) {
                 Contender holder = contest.holder();
                 List<Contender> members = members(contest, 2);
                 holder.release();
@@ -477,8 +477,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void membersKeepTheirPlacesWhenTheRunExpires() {
-        try (Contest contest = new Contest(this)) {
+    default void membersKeepTheirPlacesWhenTheRunExpires(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members =
                     Stream.generate(() -> contest.waiterOf(A, lease())).limit(3).toList();
@@ -501,8 +501,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs(Need.RUNS)
-    default void renewalOfTheFirstMemberRenewsTheRun() {
-        try (Contest contest = new Contest(this)) {
+    default void renewalOfTheFirstMemberRenewsTheRun(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 2);
             holder.release();
@@ -519,8 +519,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs({Need.RUNS, Need.INSPECTOR})
-    default void memberThatWasNotServedIsReportedAsAWaiter() {
-        try (Contest contest = new Contest(this)) {
+    default void memberThatWasNotServedIsReportedAsAWaiter(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 3);
             holder.release();
@@ -537,8 +537,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs({Need.RUNS, Need.INSPECTOR})
-    default void brokenRunIsToldToItsClientAndTheRestKeepsItsPlaces() {
-        try (Contest contest = new Contest(this)) {
+    default void brokenRunIsToldToItsClientAndTheRestKeepsItsPlaces(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 3);
             Contender stranger = contest.waiterOf(B);
@@ -557,9 +557,9 @@ interface RunContract extends LockBackendUnderTest {
 
     /** The client knows which members are over, and says so by {@code endRun}. */
     @Needs({Need.RUNS, Need.INSPECTOR})
-    default void breakTakesNoMemberButTheOneThatItNames() {
+    default void breakTakesNoMemberButTheOneThatItNames(LockKind kind) {
         for (int named = 0; named < 4; named++) {
-            try (Contest contest = new Contest(this)) {
+            try (Contest contest = new Contest(this, kind)) {
                 Contender holder = contest.holder();
                 List<Contender> members = new ArrayList<>(members(contest, 4));
                 Contender stranger = contest.waiterOf(B);
@@ -576,8 +576,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs({Need.RUNS, Need.INSPECTOR})
-    default void breakOfAWithdrawnMemberEndsNothing() {
-        try (Contest contest = new Contest(this)) {
+    default void breakOfAWithdrawnMemberEndsNothing(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 3);
             holder.release();
@@ -590,8 +590,8 @@ interface RunContract extends LockBackendUnderTest {
 
     /** Only renewals came from the client, so the age of their attempts says nothing. */
     @Needs({Need.RUNS, Need.INSPECTOR})
-    default void membersKeepTheirPlacesWhenTheRunIsBrokenLongAfterTheirAttempts() {
-        try (Contest contest = new Contest(this)) {
+    default void membersKeepTheirPlacesWhenTheRunIsBrokenLongAfterTheirAttempts(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members =
                     Stream.generate(() -> contest.waiterOf(A, lease())).limit(3).toList();
@@ -610,8 +610,8 @@ interface RunContract extends LockBackendUnderTest {
 
     /** The client says how many were served when it learns of the loss. */
     @Needs({Need.RUNS, Need.INSPECTOR})
-    default void lateEndOfABrokenRunTakesTheServedMembersOutOfTheQueue() {
-        try (Contest contest = new Contest(this)) {
+    default void lateEndOfABrokenRunTakesTheServedMembersOutOfTheQueue(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 4);
             Contender stranger = contest.waiterOf(B);
@@ -628,14 +628,14 @@ interface RunContract extends LockBackendUnderTest {
 
     private boolean breakHold(Contest contest, Contender member, long token) {
         LockHolder named = new LockHolder(
-                member.claim().id(), LockKind.MUTEX, 1, token, Optional.empty(), Optional.empty(), Map.of());
+                member.claim().id(), contest.kind(), 1, token, Optional.empty(), Optional.empty(), Map.of());
         return contest.answer(Objects.requireNonNull(inspector()).breakHold(contest.name(), named));
     }
 
     @Needs({Need.RUNS, Need.INSPECTOR})
-    default void breakIsToldToTheClientWhicheverMemberIsWatched() {
+    default void breakIsToldToTheClientWhicheverMemberIsWatched(LockKind kind) {
         for (int watched = 0; watched < 3; watched++) {
-            try (Contest contest = new Contest(this)) {
+            try (Contest contest = new Contest(this, kind)) {
                 Contender holder = contest.holder();
                 List<Contender> members = members(contest, 3);
                 holder.release();
@@ -654,8 +654,8 @@ interface RunContract extends LockBackendUnderTest {
     }
 
     @Needs({Need.RUNS, Need.HAND_ON})
-    default void adoptedMemberIsTheLastOfItsRun() {
-        try (Contest contest = new Contest(this)) {
+    default void adoptedMemberIsTheLastOfItsRun(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
             Contender holder = contest.holder();
             List<Contender> members = members(contest, 3);
             holder.release();
@@ -672,9 +672,9 @@ interface RunContract extends LockBackendUnderTest {
 
     /** An attempt of the exporter may still be under way, and the number of the adopter is a later one. */
     @Needs({Need.RUNS, Need.HAND_ON})
-    default void lateAttemptOfAnAdoptedMemberTakesNothingAfterTheReleaseOfTheAdopter() {
+    default void lateAttemptOfAnAdoptedMemberTakesNothingAfterTheReleaseOfTheAdopter(LockKind kind) {
         for (int adopted = 0; adopted < 3; adopted++) {
-            try (Contest contest = new Contest(this)) {
+            try (Contest contest = new Contest(this, kind)) {
                 Contender holder = contest.holder();
                 List<Contender> members = members(contest, 3);
                 holder.release();
@@ -693,10 +693,10 @@ interface RunContract extends LockBackendUnderTest {
 
     /** The one that adopts has given up, and its release was faster. */
     @Needs({Need.RUNS, Need.HAND_ON})
-    default void adoptionThatArrivesAfterTheReleaseOfItsMemberTakesNothing() {
+    default void adoptionThatArrivesAfterTheReleaseOfItsMemberTakesNothing(LockKind kind) {
         for (int gone = 0; gone < 3; gone++) {
             for (boolean isAttemptUnderWay : List.of(false, true)) {
-                try (Contest contest = new Contest(this)) {
+                try (Contest contest = new Contest(this, kind)) {
                     Contender holder = contest.holder();
                     List<Contender> members = members(contest, 3);
                     Contender stranger = contest.waiterOf(B);
@@ -712,6 +712,130 @@ interface RunContract extends LockBackendUnderTest {
                     assertThat(other.endRun(run, 3).ownership()).isEqualTo(Ownership.HELD);
                     stranger.mustBePushed();
                 }
+            }
+        }
+    }
+
+    @Needs({Need.RUNS, Need.READ_WRITE})
+    default void readerBetweenTwoWritersOfAClientIsNotOvertaken() {
+        try (Contest contest = new Contest(this, LockKind.WRITE)) {
+            Contender holder = contest.holder();
+            List<Contender> first = members(contest, 2);
+            Contender reader = contest.queued(contest.of(LockKind.READ, A).watching());
+            Contender last = contest.waiterOf(A);
+            holder.release();
+            LockRun run = first.get(0).mustBePushedARun();
+            assertThat(run.members()).isEqualTo(ids(first));
+            assertThat(first.get(0).endRun(run, 2).next()).isEmpty();
+            assertThat(reader.mustBePushed().fencingToken()).isGreaterThan(run.lastToken());
+            last.mustNotHaveBeenPushed();
+            reader.release();
+            last.mustBePushed();
+        }
+    }
+
+    @Needs({Need.RUNS, Need.READ_WRITE})
+    default void runsOfAMutexAndOfWritersWithOneNameAreSeparate() {
+        try (Contest contest = new Contest(this)) {
+            List<List<Contender>> waiters = new ArrayList<>();
+            List<LockRun> runs = new ArrayList<>();
+            for (LockKind kind : List.of(LockKind.MUTEX, LockKind.WRITE)) {
+                Contender holder = contest.of(kind, Waiting.NONE);
+                holder.mustAcquire();
+                waiters.add(
+                        Stream.generate(() -> contest.queued(contest.of(kind, A).watching()))
+                                .limit(2)
+                                .toList());
+                holder.release();
+            }
+            waiters.forEach(members -> runs.add(members.get(0).mustBePushedARun()));
+            for (int i = 0; i < 2; i++) {
+                List<Contender> members = waiters.get(i);
+                assertThat(runs.get(i).members()).isEqualTo(ids(members));
+                assertThat(members.get(1).mustBeInARun()).isEqualTo(runs.get(i));
+                assertThat(members.get(0).endRun(runs.get(i), 2).ownership()).isEqualTo(Ownership.HELD);
+            }
+        }
+    }
+
+    @Needs({Need.RUNS, Need.READ_WRITE, Need.DOWNGRADE})
+    default void memberThatBecomesAReaderIsTheLastOfItsRun() {
+        for (int last = 0; last < 3; last++) {
+            try (Contest contest = new Contest(this, LockKind.WRITE)) {
+                Contender holder = contest.holder();
+                List<Contender> members = members(contest, 3);
+                Contender stranger = contest.waiterOf(B);
+                holder.release();
+                LockRun run = members.get(0).mustBePushedARun();
+                Contender reader = members.get(last);
+                for (String time : List.of("first", "again")) {
+                    assertThat(Contender.token(reader.attemptAs(LockKind.READ)))
+                            .as("%s, member %d", time, last)
+                            .isEqualTo(run.token(last));
+                }
+                assertThat(members.get(0).endRun(run, 3).ownership()).isEqualTo(Ownership.NOT_HELD);
+                reader.mustHold();
+                assertThat(reader.release()).isEqualTo(Ownership.HELD);
+                List<Contender> behind = members.subList(last + 1, 3);
+                if (behind.size() == 2) {
+                    LockRun rest = behind.get(0).mustBePushedARun();
+                    assertThat(rest.members()).isEqualTo(ids(behind));
+                    assertThat(rest.number()).isGreaterThan(run.lastToken());
+                    behind.get(0).endRun(rest, 2);
+                } else if (behind.size() == 1) {
+                    behind.get(0).mustBePushed();
+                    behind.get(0).release();
+                }
+                assertThat(stranger.mustBePushed().fencingToken()).isGreaterThan(run.lastToken());
+            }
+        }
+    }
+
+    @Needs({Need.RUNS, Need.READ_WRITE, Need.DOWNGRADE})
+    default void readersAtTheHeadJoinAMemberThatBecomesAReader() {
+        try (Contest contest = new Contest(this, LockKind.WRITE)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 2);
+            Contender reader = contest.queued(contest.of(LockKind.READ, B).watching());
+            Contender writer = contest.waiterOf(A);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            assertThat(Contender.token(members.get(1).attemptAs(LockKind.READ))).isEqualTo(run.token(1));
+            assertThat(reader.mustBePushed().fencingToken()).isGreaterThan(run.lastToken());
+            reader.mustHold();
+            members.get(1).mustHold();
+            reader.release();
+            writer.mustNotHaveBeenPushed();
+            members.get(1).release();
+            writer.mustBePushed();
+        }
+    }
+
+    @Needs({Need.RUNS, Need.READ_WRITE, Need.DOWNGRADE})
+    default void downgradeOfAnotherClientOrThatCameLateOrOfAWithdrawnMemberEndsNothing() {
+        for (int index = 0; index < 3; index++) {
+            try (Contest contest = new Contest(this, LockKind.WRITE)) {
+                Contender holder = contest.holder();
+                List<Contender> members = members(contest, 3);
+                Contender stranger = contest.waiterOf(B);
+                holder.release();
+                LockRun run = members.get(0).mustBePushedARun();
+                Contender member = members.get(index);
+                assertThat(member.mustBeInARun()).isEqualTo(run);
+                LockClaim reading = member.asKind(LockKind.READ, 3);
+                for (LockClaim wrong : List.of(reading.withClient(B), reading.withClient(""), reading.withAttempt(1))) {
+                    assertThat(contest.answer(backend().tryAcquire(wrong)))
+                            .as("member %d: %s", index, wrong)
+                            .isInstanceOf(LockAttempt.Contended.class);
+                }
+                member.release();
+                assertThat(contest.answer(backend().tryAcquire(reading)))
+                        .as("withdrawn member %d", index)
+                        .isInstanceOf(LockAttempt.Contended.class);
+                Contender other = members.get((index + 1) % 3);
+                assertThat(other.mustBeInARun()).isEqualTo(run);
+                assertThat(other.endRun(run, 3).ownership()).isEqualTo(Ownership.HELD);
+                stranger.mustBePushed();
             }
         }
     }

@@ -40,7 +40,7 @@ interface WithdrawalContract extends LockBackendUnderTest {
     default void attemptAfterTheReleaseOfItsClaimGetsNoPlace() {
         try (Contest contest = new Contest(this)) {
             Contender holder = contest.holder();
-            Contender withdrawn = contest.mutex(Contest.LONG, Waiting.QUEUE).watching();
+            Contender withdrawn = contest.exclusive(Contest.LONG, Waiting.QUEUE).watching();
             withdrawn.release();
             assertThat(withdrawn.attemptAs(1)).isInstanceOf(LockAttempt.Contended.class);
             holder.release();
@@ -81,7 +81,7 @@ interface WithdrawalContract extends LockBackendUnderTest {
         try (Contest contest = new Contest(this)) {
             for (int round = 0; round < 50; round++) {
                 Waiting waiting = round % 2 == 0 ? Waiting.NONE : Waiting.QUEUE;
-                Contender leaving = contest.mutex(Contest.LONG, waiting);
+                Contender leaving = contest.exclusive(Contest.LONG, waiting);
                 backend()
                         .tryAcquire(leaving.claim())
                         .subscribeOn(Schedulers.parallel())

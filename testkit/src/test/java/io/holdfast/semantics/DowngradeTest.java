@@ -7,6 +7,7 @@ import static io.holdfast.semantics.World.OPERATION_TIMEOUT;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockClient;
+import io.holdfast.LockClosedException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockLease;
 import io.holdfast.LockLostException;
@@ -24,6 +25,7 @@ import io.holdfast.testkit.Fault;
 import io.holdfast.testkit.FaultyLockBackend.Operation;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.function.UnaryOperator;
@@ -54,6 +56,21 @@ class DowngradeTest {
     private LockLease writing() {
         return world.granted(writeLock().acquire());
     }
+
+    /** Returns the lease of the second of three writers in a run. The third one holds the lock for a moment. */
+    private LockLease writingInARun() {
+        LockLease before =
+                world.granted(world.rival.readWriteLock(NAME).writeLock().acquire());
+        TestSubscriber<LockLease> first = world.subscribe(writeLock().acquire());
+        TestSubscriber<LockLease> second = world.subscribe(writeLock().acquire());
+        third = world.subscribe(writeLock().withLock(lease -> Mono.just(lease.fencingToken())));
+        world.subscribe(before.release());
+        world.subscribe(world.only(first).release());
+        world.pass(SECOND); // it is confirmed
+        return world.only(second);
+    }
+
+    private TestSubscriber<Long> third = TestSubscriber.create();
 
     private static LockLost lostOf(TestSubscriber<?> subscriber) {
         Throwable error = subscriber.expectTerminalError();
@@ -131,6 +148,89 @@ class DowngradeTest {
         LockLease next = world.only(writer);
         assertThat(next.fencingToken()).isGreaterThan(beside.fencingToken());
         world.subscribe(next.release());
+    }
+
+    @Test
+    void aMemberOfARunIsTheLastOneAndTheOthersKeepTheirPlaces() {
+        LockLease lease = writingInARun();
+        TestSubscriber<LockLease> reader =
+                world.subscribe(world.rival.readWriteLock(NAME).readLock().acquire());
+        LockLease reading = world.granted(lease.downgrade());
+        assertThat(reading.fencingToken()).isEqualTo(lease.fencingToken());
+        assertThat(world.client.report().waitCount()).isEqualTo(1);
+        world.pass(LEASE.multipliedBy(3));
+        assertThat(reading.isValid()).isTrue();
+        assertThat(third.isTerminated()).isFalse();
+        world.subscribe(reading.release());
+        assertThat(world.only(third)).isGreaterThan(reading.fencingToken());
+        assertThat(world.only(reader).fencingToken()).isGreaterThan(world.only(third));
+        world.subscribe(world.only(reader).release());
+        assertThat(world.events(LockEvent.Lost.class)).isEmpty();
+    }
+
+    @Test
+    void aMemberWhoseRequestsAreLostStaysTheOnlyOwner() {
+        LockLease lease = writingInARun();
+        world.on(Operation.TRY_ACQUIRE).always(Fault.lostRequest());
+        TestSubscriber<LockLease> downgrade = world.subscribe(lease.downgrade());
+        world.pass(LEASE.dividedBy(2));
+        world.on(Operation.TRY_ACQUIRE).next(Fault.lostReply());
+        world.on(Operation.TRY_ACQUIRE).none();
+        world.pass(THIRD);
+        assertThat(world.only(downgrade).fencingToken()).isEqualTo(lease.fencingToken());
+        assertThat(third.isTerminated()).isFalse();
+        world.subscribe(world.only(downgrade).release());
+        world.pass(THIRD);
+        world.only(third);
+    }
+
+    @Test
+    void aMemberIsReleasedWhateverBecomesOfItsRequest() {
+        for (Fault fault : List.of(
+                Fault.none(),
+                Fault.lostRequest(),
+                Fault.lostReply(),
+                Fault.delayedRequest(SECOND),
+                Fault.delayedReply(SECOND))) {
+            LockLease lease = writingInARun();
+            world.events.clear();
+            world.on(Operation.TRY_ACQUIRE).always(fault);
+            world.subscribe(lease.downgrade()
+                            .flatMap(reading -> reading.release().then(Mono.never())))
+                    .cancel();
+            world.on(Operation.TRY_ACQUIRE).none();
+            world.pass(SECOND.multipliedBy(3));
+            assertThat(world.only(third)).as(fault.toString()).isGreaterThan(lease.fencingToken());
+            assertThat(world.events(LockEvent.Released.class))
+                    .as(fault.toString())
+                    .hasSize(2);
+            assertThat(world.events(LockEvent.Lost.class)).as(fault.toString()).isEmpty();
+            assertThat(world.store.contents()).as(fault.toString()).isEmpty();
+        }
+    }
+
+    @Test
+    void aMemberThatIsLostBeforeTheAnswerHoldsUpNoOther() {
+        LockLease lease = writingInARun();
+        world.on(Operation.TRY_ACQUIRE).always(Fault.lostRequest());
+        TestSubscriber<LockLease> downgrade = world.subscribe(lease.downgrade());
+        world.pass(LEASE);
+        assertThat(lostOf(downgrade).reason()).isEqualTo(LossReason.EXPIRED);
+        world.on(Operation.TRY_ACQUIRE).none();
+        world.pass(THIRD.multipliedBy(2));
+        world.only(third);
+        assertThat(world.store.contents()).isEmpty();
+    }
+
+    @Test
+    void aMemberWhoseClientClosesMeanwhileIsReleased() {
+        LockLease lease = writingInARun();
+        world.on(Operation.TRY_ACQUIRE).always(Fault.lostRequest());
+        TestSubscriber<LockLease> downgrade = world.subscribe(lease.downgrade());
+        world.subscribe(world.client.close());
+        assertThat(lostOf(downgrade).reason()).isEqualTo(LossReason.CLIENT_CLOSED);
+        assertThat(third.expectTerminalError()).isInstanceOf(LockClosedException.class);
+        assertThat(rivalWrites()).isTrue();
     }
 
     @Test
@@ -281,7 +381,7 @@ class DowngradeTest {
     void cancellingAtAThousandInstantsLeavesNothing() {
         for (int round = 0; round < 1_000; round++) {
             Random random = new Random(round);
-            LockLease lease = writing();
+            LockLease lease = random.nextBoolean() ? writing() : writingInARun();
             world.on(Operation.RENEW).always(Fault.delayedReply(Duration.ofMillis(random.nextInt(20))));
             world.on(Operation.TRY_ACQUIRE)
                     .always(

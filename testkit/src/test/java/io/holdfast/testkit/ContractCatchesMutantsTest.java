@@ -307,7 +307,13 @@ class ContractCatchesMutantsTest {
     private static boolean fails(Method test, LockBackendContract contract) {
         try {
             test.setAccessible(true);
-            test.invoke(contract);
+            if (test.getParameterCount() == 0) {
+                test.invoke(contract);
+            } else {
+                for (LockKind kind : TestsThatApply.exclusiveKinds(contract).toList()) {
+                    test.invoke(contract, kind);
+                }
+            }
             return false;
         } catch (InvocationTargetException failed) {
             return !(failed.getCause() instanceof TestAbortedException); // skipped

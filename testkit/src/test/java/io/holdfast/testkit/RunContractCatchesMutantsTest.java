@@ -10,6 +10,7 @@ import io.holdfast.spi.LockClaim;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import io.holdfast.spi.WatchSignal.GrantedRun;
 import io.holdfast.spi.support.ForwardingLockBackend;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -305,6 +307,75 @@ class RunContractCatchesMutantsTest {
                     }
                 }))
                 .contains("attemptOfAServedMemberThatArrivesAfterItsReleaseTakesNothing");
+    }
+
+    /** The reader has its place elsewhere, so the writers around it follow each other. */
+    @Test
+    void runOverAReaderIsCaught() {
+        assertThat(failuresOf(store -> new Wrong(store) {
+                    @Override
+                    public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                        return claim.key().kind() == LockKind.READ && claim.waiting() == Waiting.QUEUE
+                                ? Mono.just(new LockAttempt.Queued(claim.lease()))
+                                : super.tryAcquire(claim);
+                    }
+                }))
+                .contains("readerBetweenTwoWritersOfAClientIsNotOvertaken");
+    }
+
+    /** A downgrade of a member gets this answer; any other attempt gets that of the store. */
+    private static Set<String> failuresOfDowngrades(BiFunction<Wrong, LockClaim, Mono<LockAttempt>> downgrade) {
+        return failuresOf(store -> new Wrong(store) {
+            @Override
+            public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+                return claim.key().kind() == LockKind.READ && runOf(claim) != null
+                        ? downgrade.apply(this, claim)
+                        : super.tryAcquire(claim);
+            }
+        });
+    }
+
+    private static long token(Wrong store, LockClaim claim) {
+        LockRun run = store.runOf(claim);
+        return run.token(run.members().indexOf(claim.id()));
+    }
+
+    @Test
+    void downgradeOfAMemberThatEndsNothingIsCaught() {
+        assertThat(failuresOfDowngrades(
+                        (store, claim) -> Mono.just(new LockAttempt.Acquired(token(store, claim), claim.lease()))))
+                .contains(
+                        "memberThatBecomesAReaderIsTheLastOfItsRun",
+                        "readersAtTheHeadJoinAMemberThatBecomesAReader",
+                        "downgradeOfAnotherClientOrThatCameLateOrOfAWithdrawnMemberEndsNothing");
+    }
+
+    @Test
+    void downgradeThatDropsTheMembersBehindIsCaught() {
+        assertThat(failuresOfDowngrades((store, claim) -> {
+                    List<String> members = store.runOf(claim).members();
+                    return Flux.fromIterable(members.subList(members.indexOf(claim.id()) + 1, members.size()))
+                            .concatMap(behind -> store.delegate()
+                                    .release(LockClaim.first(claim.key(), behind, claim.lease(), Waiting.QUEUE)))
+                            .then(store.delegate().tryAcquire(claim));
+                }))
+                .contains("memberThatBecomesAReaderIsTheLastOfItsRun");
+    }
+
+    @Test
+    void downgradeOfAMemberWithTheNumberOfTheRunIsCaught() {
+        assertThat(failuresOfDowngrades((store, claim) -> store.delegate()
+                        .tryAcquire(claim)
+                        .map(answer -> answer instanceof LockAttempt.Acquired it
+                                ? new LockAttempt.Acquired(store.runOf(claim).number(), it.lease())
+                                : answer)))
+                .contains("memberThatBecomesAReaderIsTheLastOfItsRun");
+    }
+
+    @Test
+    void downgradeOfAnotherClientIsCaught() {
+        assertThat(failuresOfDowngrades((store, claim) -> store.delegate().tryAcquire(claim.withClient(RunContract.A))))
+                .contains("downgradeOfAnotherClientOrThatCameLateOrOfAWithdrawnMemberEndsNothing");
     }
 
     @Test

@@ -365,7 +365,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
             return claim().withAttempt(hold.attempt());
         }
         LockKey key = LockKey.of(LockKind.READ, lockName());
-        return new LockClaim(key, claim().id(), claim().lease(), Waiting.NONE, hold.attempt(), 0, 1, "");
+        return new LockClaim(key, claim().id(), claim().lease(), Waiting.NONE, hold.attempt(), 0, 1, claim().client());
     }
 
     @Override

@@ -49,8 +49,9 @@ public record LockSettings(Engine engine, LockKey key, int permits, LockTerms te
 
     public LockClaim newClaim(Mode mode) {
         Waiting waiting = mode == Mode.WAIT ? Waiting.QUEUE : Waiting.NONE;
-        boolean mayBeInARun = mode == Mode.WAIT && key.kind() == LockKind.MUTEX && terms.minHoldNanos() == 0;
-        String client = mayBeInARun ? engine.client : "";
+        // A reader ends runs of writers, and its grant shows that.
+        boolean concernsRuns = mode == Mode.WAIT && key.kind() != LockKind.SEMAPHORE && terms.minHoldNanos() == 0;
+        String client = concernsRuns ? engine.client : "";
         return new LockClaim(key, engine.ids.next(), terms.claimLease(), waiting, 1, 0, permits, client);
     }
 

@@ -48,8 +48,8 @@ import org.jspecify.annotations.Nullable;
  * <li>If it does not confirm the grant, its client is doubted: the other waiters of that client are set aside, and keep
  *     their places, until the client sends a request for this lock. So a client that is gone costs a claim time once.
  *     The owner's label in the id of a claim tells its client.
- * <li>Waiters of a mutex that follow each other, and are of one client, get it together as a run. Its first member is the
- *     holder, and the others stay where they are in the line.
+ * <li>Waiters of a mutex, and writers, that follow each other and are of one client get the lock together as a run. Its
+ *     first member is the holder, and the others stay where they are in the line.
  * </ul>
  *
  * <p>Times are nanoseconds on the server's clock; only their differences count. Not thread-safe.
@@ -124,7 +124,7 @@ final class LockQueue {
         // answer.
         boolean overtaken = claim.attempt() < lastAttempt(claim.id());
         HeldRun held = run;
-        if (held != null && claim.waiting() == Waiting.QUEUE && held.members.contains(claim.id())) {
+        if (held != null && held.members.contains(claim.id()) && !goesOnAsReader(held, claim, overtaken, now)) {
             return new Outcome<>(attemptOf(held, claim, overtaken, now), List.of());
         }
         Holder standing = holders.get(claim.id());
@@ -171,9 +171,20 @@ final class LockQueue {
         return new Outcome<>(answer, pushes);
     }
 
+    private boolean goesOnAsReader(HeldRun held, LockClaim claim, boolean overtaken, long now) {
+        boolean isGranted = claim.key().kind() == LockKind.READ
+                && !overtaken
+                && held.isOf(claim.client())
+                && !held.gone.contains(claim.id());
+        if (isGranted) {
+            keepAlone(held, held.run.members().indexOf(claim.id()), now);
+        }
+        return isGranted;
+    }
+
     /** Only the first member confirms the grant: it is the holder. A run needs the client of its members. */
     private LockAttempt attemptOf(HeldRun held, LockClaim claim, boolean overtaken, long now) {
-        if (held.gone.contains(claim.id())) {
+        if (held.gone.contains(claim.id()) || claim.key().kind() == LockKind.READ) {
             return new LockAttempt.Contended(claim.lease());
         }
         boolean isFirst = held.holder().equals(claim.id());
@@ -265,7 +276,7 @@ final class LockQueue {
             return NOT_RENEWED;
         }
         if (held != null && index >= 0 && held.run.token(index) == token) {
-            keepAlone(held, index, claim, now);
+            keepAlone(held, index, now);
         }
         Holder holder = holders.get(claim.id());
         return holder == null || holder.token() != token ? NOT_RENEWED : renew(claim, now);
@@ -278,13 +289,14 @@ final class LockQueue {
     }
 
     /** The run ends with this member, which holds the lock alone from now on. */
-    private void keepAlone(HeldRun held, int index, LockClaim claim, long now) {
-        // The adopter has a later number, so that its release leaves a tombstone: attempts may still be under way.
-        LockClaim asSeen = claim.withAttempt(Math.max(1, lastAttempt(claim.id())));
+    private void keepAlone(HeldRun held, int index, long now) {
+        String id = held.run.members().get(index);
         Holder holder = remove(held.holder());
         putBack(held, true, now);
+        // As of its last attempt: an adopter has a later number, so that its release leaves a tombstone.
+        LockClaim asSeen = requireNonNull(waiters.get(id)).claim();
         dropFirst(held, index + 1);
-        hold(claim.id(), new Holder(asSeen, held.run.token(index), holder.sinceNanos(), holder.expiryNanos(), true));
+        hold(id, new Holder(asSeen, held.run.token(index), holder.sinceNanos(), holder.expiryNanos(), true));
         run = null;
     }
 

@@ -33,7 +33,7 @@ record Waiter(LockClaim claim, long attemptedAtNanos, long aliveAtNanos, long pl
     /** Whether it may be the first member of a run. */
     boolean mayLead() {
         return !claim.client().isEmpty()
-                && claim.key().kind() == LockKind.MUTEX
+                && (claim.key().kind() == LockKind.MUTEX || claim.key().kind() == LockKind.WRITE)
                 && claim.waiting() == Waiting.QUEUE
                 && claim.tokenFloor() == 0;
     }

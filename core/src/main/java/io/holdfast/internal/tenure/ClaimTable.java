@@ -167,8 +167,8 @@ class ClaimTable extends Decisions {
     }
 
     @Override
-    LockHolder holder(String name, LockHolder atStore) {
-        for (ClientFed lock : locks.getOrDefault(name, List.of())) {
+    LockHolder holder(LockKey key, LockHolder atStore) {
+        for (ClientFed lock : locks.getOrDefault(key.name(), List.of())) {
             Tenure tenure = lock.holding;
             if (tenure != null && tenure.atStore.id().equals(atStore.claimId())) {
                 return tenure.owner == null ? atStore : tenure.owner.shown(atStore);

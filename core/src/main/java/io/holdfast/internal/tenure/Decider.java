@@ -183,7 +183,7 @@ abstract class Decider<T extends Decisions> implements ForwardingLockBackend {
     public final Flux<LockHolder> holders(LockKey key) {
         return store.holders(key).map(atStore -> {
             synchronized (locks) {
-                return locks.holder(key.name(), atStore);
+                return locks.holder(key, atStore);
             }
         });
     }

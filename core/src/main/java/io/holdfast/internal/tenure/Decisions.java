@@ -2,6 +2,7 @@ package io.holdfast.internal.tenure;
 
 import io.holdfast.LockHolder;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Renewal;
 import java.time.Duration;
 import java.util.HashMap;
@@ -36,7 +37,7 @@ abstract class Decisions {
     abstract void renewed(Tenure tenure, String id, long sentAtNanos, Renewal answer, Moment at);
 
     /** Replaces a holder that the back end reports by the claim of this process that holds the lock now. */
-    abstract LockHolder holder(String name, LockHolder atStore);
+    abstract LockHolder holder(LockKey key, LockHolder atStore);
 
     final boolean isTimeToSweep(long now) {
         boolean isTime = now - lastSweepNanos >= SWEEP_NANOS;

@@ -11,6 +11,7 @@ import io.holdfast.spi.LockAttempt.Acquired;
 import io.holdfast.spi.LockAttempt.AcquiredRun;
 import io.holdfast.spi.LockAttempt.Queued;
 import io.holdfast.spi.LockClaim;
+import io.holdfast.spi.LockKey;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
@@ -40,11 +41,16 @@ class RunTable extends Decisions {
     /** By claim, until the claim is over. Also used without the monitor. */
     final Map<String, MemberWatch> watches = new ConcurrentHashMap<>();
 
-    private final Map<String, StoreFed> runs = new HashMap<>();
-    final Map<String, Over> over = new HashMap<>();
+    private final Map<LockKey, StoreFed> runs = new HashMap<>();
+    final Map<LockKey, Over> over = new HashMap<>();
 
     RunTable(long now) {
         super(now);
+    }
+
+    /** Returns the key of its runs: readers end runs of writers. */
+    private static LockKey lock(LockKey key) {
+        return key.kind() == LockKind.READ ? LockKey.of(LockKind.WRITE, key.name()) : key;
     }
 
     /** Returns the tenure of an owner, whose attempt becomes a renewal. Any other claim that sends one waits, or waits again. */
@@ -115,10 +121,10 @@ class RunTable extends Decisions {
         if (!(signal instanceof WatchSignal.LostRun lost)) {
             return false;
         }
-        StoreFed run = runs.get(claim.key().name());
+        StoreFed run = runs.get(lock(claim.key()));
         if (run == null || run.lockRun.number() < lost.number()) {
             overtaken(run, at);
-            note(claim.key().name(), lost.number(), null, claim.lease().toNanos(), at.now());
+            note(lock(claim.key()), lost.number(), null, claim.lease().toNanos(), at.now());
         } else if (run.holding != null && run.lockRun.number() == lost.number()) {
             run.lose(run.holding, lost.reason(), at);
             clear(run, at.now());
@@ -128,17 +134,14 @@ class RunTable extends Decisions {
 
     /** A claim has got the lock alone: runs with lower tokens are over at the back end. */
     void grantedAlone(MemberWatch watch, long token, Moment at) {
-        LockClaim claim = watch.claim;
-        if (claim.key().kind() != LockKind.MUTEX) {
-            return; // it has tokens of its own
-        }
         sweepInTime(at);
         watch.tokenAlone = Math.max(watch.tokenAlone, token);
-        StoreFed run = runs.get(claim.key().name());
+        LockKey lock = lock(watch.claim.key());
+        StoreFed run = runs.get(lock);
         if (run != null && run.lockRun.lastToken() < token) {
             overtaken(run, at);
         }
-        note(claim.key().name(), token, null, claim.lease().toNanos(), at.now());
+        note(lock, token, null, watch.claim.lease().toNanos(), at.now());
     }
 
     /** The back end has given the lock to others after this run. */
@@ -162,19 +165,24 @@ class RunTable extends Decisions {
         if (Validity.isOver(Validity.until(sentAt, lease), at.now())) {
             return; // the members send their next attempts
         }
-        String name = of.key().name();
+        LockKey lock = of.key();
         LockRun run = granted.run();
-        StoreFed present = runs.get(name);
+        StoreFed present = runs.get(lock);
         if (present != null && present.lockRun.number() == run.number()) {
             present.proven(sentAt, lease, at);
             clear(present, at.now());
             return;
         }
-        Over last = over.get(name);
+        Over last = over.get(lock);
         if (last != null && run.number() <= last.number()) {
             if (run.number() == last.number() && last.run() != null) {
                 last.run().endAgain(at);
             }
+            return;
+        }
+        StoreFed begun = begun(run);
+        if (begun != null) {
+            begun.endAgain(at);
             return;
         }
         if (present != null && present.holding != null) {
@@ -183,7 +191,18 @@ class RunTable extends Decisions {
             }
             overtaken(present, at);
         }
-        begin(name, rules(aMember(run, of), run, this::fresh), run, sentAt, lease, at);
+        begin(lock, rules(aMember(run, of), run, this::fresh), run, sentAt, lease, at);
+    }
+
+    /** Returns the rules of a run that has begun here, and was forgotten before the last request of an owner is answered. */
+    private @Nullable StoreFed begun(LockRun run) {
+        for (String id : run.members()) {
+            LocalClaim owner = claims.get(id);
+            if (owner != null && owner.of instanceof StoreFed of && of.lockRun.number() == run.number()) {
+                return of;
+            }
+        }
+        return null;
     }
 
     /** The run in the answer to the end of another one may have another lease. */
@@ -201,8 +220,8 @@ class RunTable extends Decisions {
         return new StoreFed(of, run, byId);
     }
 
-    private void begin(String name, StoreFed run, LockRun granted, long sentAt, long lease, Moment at) {
-        runs.put(name, run);
+    private void begin(LockKey lock, StoreFed run, LockRun granted, long sentAt, long lease, Moment at) {
+        runs.put(lock, run);
         for (String id : granted.members()) {
             MemberWatch watch = watches.get(id);
             if (watch != null && !claims.containsKey(id)) { // otherwise it has had the lock in an earlier run
@@ -234,10 +253,10 @@ class RunTable extends Decisions {
 
     /** Forgets the members of a run that is over, but for those that have had the lock and were not released. */
     private void clear(StoreFed run, long now) {
-        if (run.holding != null || !runs.remove(run.key.name(), run)) {
+        if (run.holding != null || !runs.remove(run.key, run)) {
             return;
         }
-        note(run.key.name(), run.lockRun.number(), run, run.leaseNanos, now);
+        note(run.key, run.lockRun.number(), run, run.leaseNanos, now);
         for (String id : run.lockRun.members()) {
             LocalClaim claim = claims.get(id);
             if (claim != null
@@ -249,10 +268,10 @@ class RunTable extends Decisions {
     }
 
     /** No request takes longer than a third of a lease. */
-    private void note(String name, long number, @Nullable StoreFed run, long leaseNanos, long now) {
-        Over last = over.get(name);
+    private void note(LockKey lock, long number, @Nullable StoreFed run, long leaseNanos, long now) {
+        Over last = over.get(lock);
         if (last == null || last.number() < number) {
-            over.put(name, new Over(number, run, now + rememberedNanos(leaseNanos)));
+            over.put(lock, new Over(number, run, now + rememberedNanos(leaseNanos)));
         }
     }
 
@@ -298,28 +317,40 @@ class RunTable extends Decisions {
         }
     }
 
-    /** A claim that was exported from a run is released: its adoption is over, or has failed and left the run as it was. */
-    void adoptionIsOver(LockClaim claim, Moment at) {
-        Over last = over.get(claim.key().name());
-        if (last != null && last.run() != null) {
-            last.run().adoptionIsOver(claim.id(), at);
-        }
-    }
-
-    /** The claim goes on in a client that adopts it. The back end ends its run. */
-    void exported(String id, Moment at) {
-        Tenure tenure = owned(id);
-        if (tenure != null) {
-            StoreFed run = (StoreFed) tenure.of;
-            claims.remove(id);
-            run.exported(id, at);
+    /** An owner asks to go on alone, as a reader or by an adoption. With that, the back end ends its run. */
+    void goesOnAlone(String id, Moment at) {
+        LocalClaim claim = claims.get(id);
+        if (claim != null && owned(id) != null) {
+            StoreFed run = (StoreFed) claim.of;
+            run.goesOnAlone(claim, at);
             clear(run, at.now());
         }
     }
 
+    /** Without an answer, the claim stays until its release, which ends the run if the back end still has it. */
+    void answeredAlone(String id, boolean isHeld, Moment at) {
+        StoreFed run = runBefore(id);
+        if (run != null) {
+            claims.remove(id);
+            MemberWatch next = watches.get(run.nextId());
+            if (!isHeld) {
+                run.isNotAlone(at);
+            } else if (next != null) {
+                at.out().add(new Effect.Push(next, new WatchSignal.Changed()));
+            }
+        }
+    }
+
+    /** Returns the run of a claim that has asked to go on alone, and has no answer. */
+    @Nullable
+    StoreFed runBefore(String id) {
+        LocalClaim claim = claims.get(id);
+        return claim != null && claim.of instanceof StoreFed run && run.isAlone(claim) ? run : null;
+    }
+
     @Override
-    LockHolder holder(String name, LockHolder atStore) {
-        StoreFed run = runs.get(name);
+    LockHolder holder(LockKey key, LockHolder atStore) {
+        StoreFed run = runs.get(lock(key));
         Tenure tenure = run == null ? null : run.holding;
         return tenure != null && tenure.owner != null && tenure.atStore.id().equals(atStore.claimId())
                 ? tenure.owner.shown(atStore)

@@ -38,8 +38,8 @@ class StoreFed extends TenureRules {
 
     private long beginsUntilNanos;
 
-    /** The member that may go on in another client: the number must not be ended before its adoption. */
-    private @Nullable String exported;
+    /** The last owner, once it has asked to go on alone: the number must not be ended before that request. */
+    private @Nullable LocalClaim alone;
 
     StoreFed(LockClaim any, LockRun run, Function<String, @Nullable LocalClaim> byId) {
         super(any.key(), any.lease());
@@ -123,7 +123,7 @@ class StoreFed extends TenureRules {
 
     /** Also when the back end still takes the run for the holder: it has not got the end. */
     void endAgain(Moment at) {
-        if (exported == null) {
+        if (alone == null) {
             at.out().add(new Effect.EndRun(tenure, served));
         }
     }
@@ -133,7 +133,7 @@ class StoreFed extends TenureRules {
     void lose(Tenure tenure, @Nullable LossReason reason, Moment at) {
         super.lose(tenure, reason, at);
         endAgain(at);
-        tellNext(at);
+        push(byId.apply(nextId()), new WatchSignal.Changed(), at);
     }
 
     /** If the lease of an owner ends before that of the run, its work may go on: so no other member begins. */
@@ -150,24 +150,24 @@ class StoreFed extends TenureRules {
         }
     }
 
-    /** The owner goes on in another client, under its own claim. */
-    void exported(String id, Moment at) {
-        exported = id;
+    void goesOnAlone(LocalClaim owner, Moment at) {
+        alone = owner;
+        owner.standing = Standing.LEAVING;
         holding = null;
-        tellNext(at);
     }
 
-    /** If the adoption has failed, the back end still takes the run for the holder. */
-    void adoptionIsOver(String id, Moment at) {
-        if (id.equals(exported)) {
-            exported = null;
-            endAgain(at);
-        }
+    boolean isAlone(LocalClaim claim) {
+        return claim == alone;
     }
 
-    private void tellNext(Moment at) {
-        if (hasNext()) {
-            push(byId.apply(lockRun.members().get(served)), new WatchSignal.Changed(), at);
-        }
+    /** The back end may still take the run for the holder. */
+    void isNotAlone(Moment at) {
+        alone = null;
+        endAgain(at);
+    }
+
+    /** Returns the first member that was not served; empty for none. */
+    String nextId() {
+        return hasNext() ? lockRun.members().get(served) : "";
     }
 }

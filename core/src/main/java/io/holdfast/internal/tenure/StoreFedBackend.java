@@ -3,6 +3,7 @@ package io.holdfast.internal.tenure;
 import static java.util.Objects.requireNonNull;
 
 import io.holdfast.LockBackendException;
+import io.holdfast.LockKind;
 import io.holdfast.spi.LockAttempt;
 import io.holdfast.spi.LockAttempt.AcquiredRun;
 import io.holdfast.spi.LockBackend;
@@ -11,7 +12,6 @@ import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
-import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.List;
@@ -46,9 +46,6 @@ public final class StoreFedBackend extends Decider<RunTable> {
     /** Whether no claim has been in a run since all of them ended. Written under the monitor. */
     private volatile boolean isIdle = true;
 
-    /** Whether this client has adopted a claim, which may be a member of one of its own runs. */
-    private volatile boolean hasAdopted;
-
     /** Takes a factory of the decisions, for tests with wrong ones. */
     StoreFedBackend(
             LockBackend store, Scheduler clock, UnaryOperator<Duration> timeLimit, LongFunction<RunTable> decisions) {
@@ -66,9 +63,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
-        MemberWatch watch = locks.watches.get(claim.id());
-        boolean isAlone = claim.client().isEmpty() || (watch == null && claim.waiting() != Waiting.QUEUE);
-        return isAlone ? store.tryAcquire(claim) : new Attempt(claim, watch);
+        return claim.client().isEmpty() ? store.tryAcquire(claim) : new Attempt(claim, locks.watches.get(claim.id()));
     }
 
     private @Nullable Tenure attempts(@Nullable MemberWatch watch, LockClaim claim, long sentAt) {
@@ -82,6 +77,10 @@ public final class StoreFedBackend extends Decider<RunTable> {
     }
 
     private LockAttempt answered(LockClaim claim, @Nullable MemberWatch watch, LockAttempt answer, long sentAt) {
+        boolean isReader = claim.key().kind() == LockKind.READ;
+        if (isReader && !isIdle) {
+            happens((it, at) -> it.answeredAlone(claim.id(), answer instanceof LockAttempt.Acquired, at));
+        }
         if (watch != null) {
             watch.lastAnswered = claim.attempt();
             boolean mayHaveBeenInARun = claim.attempt() > 1 || !isIdle;
@@ -89,7 +88,9 @@ public final class StoreFedBackend extends Decider<RunTable> {
                 happens((it, at) -> it.grantedAlone(watch, alone.fencingToken(), at));
             }
         }
-        return answer instanceof AcquiredRun run ? decide((it, at) -> it.answered(claim, run, sentAt, at)) : answer;
+        return answer instanceof AcquiredRun run && !isReader
+                ? decide((it, at) -> it.answered(claim, run, sentAt, at))
+                : answer;
     }
 
     @Override
@@ -121,19 +122,18 @@ public final class StoreFedBackend extends Decider<RunTable> {
     @Override
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
         return Mono.defer(() -> {
-            hasAdopted = true;
-            happens((it, at) -> it.exported(claim.id(), at));
-            return store.adopt(claim, fencingToken);
+            happens((it, at) -> it.goesOnAlone(claim.id(), at));
+            return store.adopt(claim, fencingToken)
+                    .doOnNext(answer ->
+                            happens((it, at) -> it.answeredAlone(claim.id(), answer instanceof Renewal.Held, at)));
         });
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         requireNonNull(claim, "claim");
-        if (hasAdopted && claim.client().isEmpty()) { // as that of an adopted claim
-            happens((it, at) -> it.adoptionIsOver(claim, at));
-        }
-        return claim.client().isEmpty() || !leaves(claim) ? store.release(claim) : releaseOfARun(claim);
+        boolean wasInNoRun = isIdle && claim.client().isEmpty(); // an adopted claim may be a member without its client
+        return wasInNoRun || !leaves(claim) ? store.release(claim) : releaseOfARun(claim);
     }
 
     private boolean leaves(LockClaim claim) {
@@ -147,6 +147,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
     }
 
     private Mono<Ownership> releaseOfARun(LockClaim claim) {
+        boolean mayHoldAlone = decide((it, at) -> it.runBefore(claim.id()) != null);
         Reply<Ownership> reply = decide((it, at) -> it.release(claim, at));
         if (reply instanceof Reply.Answer<Ownership> it) {
             return Mono.just(it.answer());
@@ -156,10 +157,10 @@ public final class StoreFedBackend extends Decider<RunTable> {
         }
         Tenure tenure = ask.tenure();
         return end(tenure, ((StoreFed) tenure.of).served())
-                .map(end -> decide((it, at) -> {
-                    it.releaseConfirmed(claim, at);
-                    return end.ownership();
-                }));
+                .flatMap(end -> mayHoldAlone && end.ownership() == Ownership.NOT_HELD
+                        ? store.release(claim)
+                        : Mono.just(end.ownership()))
+                .doOnNext(ownership -> happens((it, at) -> it.releaseConfirmed(claim, at)));
     }
 
     private Mono<LockRun.End> end(Tenure tenure, int served) {
@@ -235,12 +236,16 @@ public final class StoreFedBackend extends Decider<RunTable> {
             subscriber = actual;
             long sentAt = now();
             sentAtNanos = sentAt;
+            boolean isReader = claim.key().kind() == LockKind.READ;
+            if (isReader && !isIdle) {
+                happens((it, at) -> it.goesOnAlone(claim.id(), at));
+            }
             Tenure owned = attempts(watch, claim, sentAt);
             if (owned != null) {
                 store.renew(owned.claim().withLease(claim.lease()))
                         .map(answer -> decide((it, at) -> it.confirmed(owned, claim, sentAt, answer, at)))
                         .subscribe(actual);
-            } else if (watch == null || !watch.isOpen()) {
+            } else if (!isReader && (watch == null || !watch.isOpen())) {
                 // No run could tell it that its turn has come.
                 store.tryAcquire(claim.withClient("")).subscribe((CoreSubscriber<LockAttempt>) this);
             } else {

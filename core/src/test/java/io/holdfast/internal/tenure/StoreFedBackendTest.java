@@ -41,6 +41,8 @@ import reactor.test.scheduler.VirtualTimeScheduler;
 class StoreFedBackendTest {
 
     private static final LockKey KEY = LockKey.of(LockKind.MUTEX, "stock");
+    private static final LockKey WRITE = LockKey.of(LockKind.WRITE, "stock");
+    private static final LockKey READ = LockKey.of(LockKind.READ, "stock");
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration LIMIT = Duration.ofSeconds(2);
 
@@ -65,6 +67,8 @@ class StoreFedBackendTest {
         Duration roundTrip = Duration.ZERO;
         int lostEnds;
         Duration attemptsArriveAfter = Duration.ZERO;
+        boolean losesDowngrades;
+        boolean losesAnswersToDowngrades;
         int ends;
         boolean losesAdoptions;
         Duration adoptionsArriveAfter = Duration.ZERO;
@@ -87,6 +91,12 @@ class StoreFedBackendTest {
 
         @Override
         public Mono<LockAttempt> tryAcquire(LockClaim claim) {
+            if (claim.waiting() == Waiting.NONE && losesDowngrades) {
+                return Mono.never();
+            }
+            if (claim.waiting() == Waiting.NONE && losesAnswersToDowngrades) {
+                return memory.tryAcquire(claim).then(Mono.never());
+            }
             Mono<LockAttempt> answer = answered(memory.tryAcquire(claim));
             return attemptsArriveAfter.isZero()
                     ? answer
@@ -156,7 +166,7 @@ class StoreFedBackendTest {
         }
 
         Member(String id, Duration lease) {
-            claim = LockClaim.first(KEY, id + made++ + "@here", lease, Waiting.QUEUE)
+            claim = LockClaim.first(key, id + made++ + "@here", lease, Waiting.QUEUE)
                     .withClient("A");
             watch = backend.watch(claim).subscribe(signals::add, error -> hasFailed = true);
             send();
@@ -165,6 +175,12 @@ class StoreFedBackendTest {
         private void send() {
             answer = null;
             backend.tryAcquire(claim).subscribe(it -> answer = it);
+        }
+
+        /** Sends an attempt to go on as a reader. */
+        void downgrade() {
+            claim = new LockClaim(READ, claim.id(), LEASE, Waiting.NONE, claim.attempt() + 1, 0, 1, claim.client());
+            send();
         }
 
         void attempt() {
@@ -210,10 +226,12 @@ class StoreFedBackendTest {
     }
 
     private int made;
+    private LockKey key = KEY;
     private final VirtualTimeScheduler clock = VirtualTimeScheduler.create();
     private final Remote store = new Remote(clock);
     private StoreFedBackend backend = backend(RunTable::new);
     private final LockClaim holder = LockClaim.first(KEY, "holder@there", LEASE, Waiting.NONE);
+    private final LockClaim writer = LockClaim.first(WRITE, "writer@there", LEASE, Waiting.NONE);
 
     private StoreFedBackend backend(LongFunction<RunTable> decisions) {
         return new StoreFedBackend(store, clock, lease -> LIMIT, decisions);
@@ -568,6 +586,133 @@ class StoreFedBackendTest {
         assertThat(store.memory.contents()).isEmpty();
         pass(500);
         assertThat(store.memory.contents()).isEmpty();
+    }
+
+    // Runs of writers.
+
+    private List<Member> writersInARun() {
+        key = WRITE;
+        assertThat(store.memory.tryAcquire(writer).block()).isInstanceOf(LockAttempt.Acquired.class);
+        List<Member> writers = List.of(new Member("a"), new Member("b"), new Member("c"));
+        assertThat(store.memory.release(writer).block()).isEqualTo(Ownership.HELD);
+        pass(0);
+        assertThat(writers.get(0).owns()).isTrue();
+        return writers;
+    }
+
+    private static long token(Member member) {
+        return member.tokens().get(0);
+    }
+
+    @Test
+    void runsOfAMutexAndOfWritersWithOneNameAreSeparate() {
+        List<Member> members = membersInARun();
+        List<Member> writers = writersInARun();
+        assertThat(backend.holders(READ).blockFirst().claimId())
+                .isEqualTo(writers.get(0).claim.id());
+        for (int i = 0; i < 3; i++) {
+            assertThat(members.get(i).owns()).isTrue();
+            assertThat(writers.get(i).owns()).isTrue();
+            assertThat(members.get(i).release()).isEqualTo(Ownership.HELD);
+            assertThat(writers.get(i).release()).isEqualTo(Ownership.HELD);
+        }
+        assertThat(store.ends).isEqualTo(2);
+    }
+
+    @Test
+    void memberThatBecomesAReaderIsTheLastOfItsRun() {
+        List<Member> writers = writersInARun();
+        writers.get(0).release();
+        Member reader = writers.get(1);
+        long token = token(reader);
+        reader.downgrade();
+        assertThat(reader.answer).isEqualTo(new LockAttempt.Acquired(token, LEASE));
+        pass(0);
+        assertThat(writers.get(2).signals).contains(new WatchSignal.Changed());
+        writers.get(2).attempt();
+        assertThat(store.ends).isZero();
+        assertThat(reader.release()).isEqualTo(Ownership.HELD);
+        assertThat(writers.get(2).owns()).isTrue();
+        assertThat(token(writers.get(2))).isGreaterThan(token + 1);
+        assertThat(writers.get(2).release()).isEqualTo(Ownership.HELD);
+        assertThat(store.memory.contents()).isEmpty();
+    }
+
+    @Test
+    void downgradeIsNotUndoneByAnAnswerThatWasUnderWay() {
+        List<Member> writers = writersInARun();
+        store.roundTrip = Duration.ofMillis(100);
+        writers.get(1).attempt();
+        writers.get(0).downgrade();
+        pass(200);
+        assertThat(writers.get(0).answer).isInstanceOf(LockAttempt.Acquired.class);
+        assertThat(writers.get(1).owns()).isFalse();
+        assertThat(store.ends).isZero();
+        assertThat(store.memory.renew(writers.get(0).claim).block()).isInstanceOf(Renewal.Held.class);
+    }
+
+    /** The client sends it again until its lease ends, which is longer than it remembers the run. */
+    @Test
+    void lostDowngradeLetsNoMemberBegin() {
+        List<Member> writers = writersInARun();
+        writers.get(0).confirm();
+        store.losesDowngrades = true;
+        writers.get(0).downgrade();
+        pass(LEASE.toMillis() / 2);
+        membersOfAnotherLockCome();
+        writers.get(1).attempt();
+        pass(0);
+        assertThat(writers.get(1).owns()).isFalse();
+        store.losesDowngrades = false;
+        writers.get(0).downgrade();
+        assertThat(writers.get(0).answer).isEqualTo(new LockAttempt.Acquired(token(writers.get(0)), LEASE));
+    }
+
+    @Test
+    void releaseAfterALostDowngradeFreesTheLock() {
+        List<Member> writers = writersInARun();
+        store.losesDowngrades = true;
+        writers.get(0).downgrade();
+        LockClaim late = writers.get(0).claim;
+        writers.get(0).claim = late.withAttempt(late.attempt() + 1);
+        assertThat(writers.get(0).release()).isEqualTo(Ownership.HELD);
+        assertThat(writers.get(1).owns()).isTrue();
+        writers.get(1).release();
+        writers.get(2).release();
+        assertThat(store.memory.tryAcquire(late).block()).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(store.memory.contents()).isEmpty();
+    }
+
+    @Test
+    void releaseAfterADowngradeWithoutAnAnswerFreesTheLock() {
+        List<Member> writers = writersInARun();
+        store.losesAnswersToDowngrades = true;
+        writers.get(0).downgrade();
+        assertThat(writers.get(0).release()).isEqualTo(Ownership.HELD);
+        assertThat(writers.get(1).owns()).isTrue();
+    }
+
+    @Test
+    void refusedDowngradeLetsTheRestGoOn() {
+        List<Member> writers = writersInARun();
+        store.memory.release(writers.get(0).claim).block();
+        writers.get(0).downgrade();
+        assertThat(writers.get(0).answer).isInstanceOf(LockAttempt.Contended.class);
+        pass(0);
+        assertThat(writers.get(1).owns()).isTrue();
+    }
+
+    /** The signal of the break is lost, as when a connection is made anew. */
+    @Test
+    void grantOfAReaderEndsTheRunBeforeIt() {
+        store.signals = it -> it instanceof WatchSignal.LostRun ? new WatchSignal.Changed() : it;
+        List<Member> writers = writersInARun();
+        writers.subList(1, 3).forEach(Member::withdraw);
+        key = READ;
+        Member reader = new Member("r");
+        breakHold();
+        assertThat(reader.owns()).isTrue();
+        assertThat(writers.get(0).signals).contains(new Lost(LossReason.NOT_HELD));
     }
 
     // Mutants that no simulated schedule has caught: each breaks one promise here.
