@@ -1,5 +1,6 @@
 package io.holdfast.redis.internal.protocol;
 
+import io.holdfast.LockKind;
 import io.holdfast.LockReport;
 import io.holdfast.redis.internal.error.ExceptionTranslator;
 import io.holdfast.redis.internal.script.JoinedCalls;
@@ -139,6 +140,8 @@ public final class LockRequests {
         public void writeArgs(ScriptArgs to, RedisURI server) {
             String channel = recipient.channelAt(server);
             boolean isWatched = !channel.isEmpty();
+            // A waiter whose client has no channel could not serve a run. A reader may have been a member of one.
+            boolean isOfItsClient = isWatched || claim.key().kind() == LockKind.READ;
             long lease = leaseMillis(claim);
             to.text(claim.id());
             to.begin().part(acquire()).part(lease).end();
@@ -149,7 +152,7 @@ public final class LockRequests {
                     .part(' ')
                     .part(orNone(channel))
                     .part(' ')
-                    .part(isWatched ? orNone(claim.client()) : NONE)
+                    .part(isOfItsClient ? orNone(claim.client()) : NONE)
                     .end();
             to.begin()
                     .part(requests.word(claim.waiting()))

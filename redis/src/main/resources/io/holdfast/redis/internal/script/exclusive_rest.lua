@@ -124,7 +124,7 @@ local function acquire(id, note, words)
     local place = (limit or is_share) and index_of(id)
     local is_single = holder == id and size == 1
     local is_known = place and entry and not late or is_single and (its_attempt >= attempt or attempt == ADOPTED)
-    if is_share and is_known then
+    if is_share and is_known and (is_single or its_client == client) then
       return rest().shares().downgrade(id, place and its_attempt or math.max(its_attempt, attempt), its_lease, own, floor, claim_ms, secret, place)
     elseif is_share and (place or is_single) or place and not entry then -- a late copy of an attempt, perhaps of a member that was withdrawn
       return {3, ms_of(its_lease / 3, claim_ms)}

@@ -186,12 +186,13 @@ end
 -- The writer that holds the lock, perhaps as a member of a run, reads from now on, and the readers at the head join it. place: in its run
 local function downgrade(id, its_attempt, its_lease, own, floor, claim_ms, secret, place)
   local its_token = math.max(floor, place and number_of_run() + place - 1 or token)
-  write_something()
   if place then
     local ids = members()
     drop(ids, place)
     begin_anew(ids, false)
     call('DEL', keys[4])
+  else
+    write_something()
   end
   forget_holder()
   write_shared_record(math.max(token, its_token))
