@@ -14,6 +14,9 @@ import io.holdfast.spi.LockKey;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
 import io.holdfast.spi.Waiting;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -81,40 +84,45 @@ interface HandOnContract extends LockBackendUnderTest {
 
     @Needs(Need.HAND_ON)
     default void adoptionSetsANewExpiryAndItsRefusalDoesNot() {
-        for (LockKind kind : LockKind.values()) {
-            try (Contest contest = new Contest(this)) {
-                Contender adopted = brief(contest, kind);
-                long token = adopted.mustAcquire();
-                LockClaim longer = adopted.claim().withLease(Contest.LONG);
+        try (Contest contest = new Contest(this)) {
+            List<Contender> refused = ofEachKind(contest);
+            refused.forEach(it -> {
+                long token = it.mustAcquire();
+                LockClaim longer = it.claim().withLease(Contest.LONG);
                 assertThat(contest.answer(backend().adopt(longer, token + 4))).isEqualTo(new Renewal.NotHeld());
-                makeExpire(adopted.claim());
-                adopted.mustNotHold();
+            });
+            makeExpire(refused);
+            refused.forEach(Contender::mustNotHold);
 
-                Contender next = brief(contest, kind);
-                long later = next.mustAcquire();
-                assertThat(contest.answer(backend().adopt(next.claim().withLease(Contest.LONG), later)))
+            List<Contender> adopted = ofEachKind(contest);
+            adopted.forEach(it -> {
+                long token = it.mustAcquire();
+                assertThat(contest.answer(backend().adopt(it.claim().withLease(Contest.LONG), token)))
                         .isInstanceOf(Renewal.Held.class);
-                makeExpire(next.claim());
-                next.mustHoldAs(next.claim().withLease(Contest.LONG));
-            }
+            });
+            makeExpire(adopted);
+            adopted.forEach(it -> it.mustHoldAs(it.claim().withLease(Contest.LONG)));
         }
     }
 
     /** Otherwise the adopter would write with a token that is lower than that of the owner in between. */
     @Needs(Need.HAND_ON)
     default void holdThatALateAttemptOfTheExporterHasTakenIsNotAdoptedWithTheFormerToken() {
-        for (LockKind kind : LockKind.values()) {
-            try (Contest contest = new Contest(this)) {
-                Contender exporter = brief(contest, kind);
-                long token = exporter.mustAcquire();
-                makeExpire(exporter.claim());
-                Contender between = contest.of(kind, Waiting.NONE);
-                assertThat(between.mustAcquire()).isGreaterThan(token);
+        try (Contest contest = new Contest(this)) {
+            List<Contender> exporters = ofEachKind(contest);
+            List<Long> tokens = exporters.stream().map(Contender::mustAcquire).toList();
+            makeExpire(exporters);
+            for (int i = 0; i < exporters.size(); i++) {
+                Contender exporter = exporters.get(i);
+                long token = tokens.get(i);
+                LockKey key = exporter.claim().key();
+                Contender between = contest.enter(backend(), key, Contest.LONG, Waiting.NONE);
+                assertThat(between.mustAcquire()).as("%s", key.kind()).isGreaterThan(token);
                 between.release();
                 long late = Contender.token(exporter.attempt());
-                assertThat(late).isGreaterThan(token);
-                assertThat(exporter.adopt(token)).as("%s", kind).isEqualTo(new Renewal.NotHeld());
-                assertThat(exporter.adopt(late)).as("%s", kind).isInstanceOf(Renewal.Held.class);
+                assertThat(late).as("%s", key.kind()).isGreaterThan(token);
+                assertThat(exporter.adopt(token)).as("%s", key.kind()).isEqualTo(new Renewal.NotHeld());
+                assertThat(exporter.adopt(late)).as("%s", key.kind()).isInstanceOf(Renewal.Held.class);
             }
         }
     }
@@ -177,5 +185,21 @@ interface HandOnContract extends LockBackendUnderTest {
 
     private Contender brief(Contest contest, LockKind kind) {
         return contest.enter(backend(), LockKey.of(kind, contest.name()), lease(), Waiting.NONE);
+    }
+
+    /** Returns brief claims of all kinds, each of a lock of its own. */
+    private List<Contender> ofEachKind(Contest contest) {
+        return Stream.of(LockKind.values())
+                .map(kind -> LockKey.of(kind, contest.name() + "/" + kind))
+                .map(key -> contest.enter(backend(), key, lease(), Waiting.NONE))
+                .toList();
+    }
+
+    /** Ends held claims at the same time: a back end with a real clock waits for each of them. */
+    private void makeExpire(List<Contender> held) {
+        List<CompletableFuture<Void>> ends = held.stream()
+                .map(it -> CompletableFuture.runAsync(() -> makeExpire(it.claim()), end -> new Thread(end).start()))
+                .toList();
+        ends.forEach(CompletableFuture::join);
     }
 }

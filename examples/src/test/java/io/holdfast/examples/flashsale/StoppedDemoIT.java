@@ -61,6 +61,7 @@ class StoppedDemoIT {
     private Process demo(String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
         command.addAll(List.of("-Djava.io.tmpdir=" + temporary, "-cp", System.getProperty("java.class.path")));
         command.addAll(List.of(FlashSale.class.getName(), "--buyers", "100000"));
         command.addAll(List.of(arguments));
