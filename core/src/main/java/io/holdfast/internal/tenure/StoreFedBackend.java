@@ -157,6 +157,7 @@ public final class StoreFedBackend extends Decider<RunTable> {
         }
         Tenure tenure = ask.tenure();
         return end(tenure, ((StoreFed) tenure.of).served())
+                // Its request to go on alone may have arrived, and ended the run.
                 .flatMap(end -> mayHoldAlone && end.ownership() == Ownership.NOT_HELD
                         ? store.release(claim)
                         : Mono.just(end.ownership()))
