@@ -80,7 +80,7 @@ class RedisSharedStoreIT {
         LockClaim writer = claim(WRITE);
         long token = acquired(writer);
         assertThat(store.keys()).containsExactly(RW);
-        String since = store.redis().get(RW).split(" ")[4];
+        String since = store.redis().get(RW).split(" ", -1)[4];
         LockClaim reader = new LockClaim(READ, writer.id(), writer.lease(), Waiting.NONE, 2, 0, 1, "");
         assertThat(acquired(reader)).isEqualTo(token);
         assertThat(store.redis().hget(CLAIMS, ' ' + writer.id()))
