@@ -166,7 +166,7 @@ class DeadQueueIT {
         LockKey key = key(kind, "orders");
         LockClaim holder = heldBefore(kind, 0);
         String waiters = Store.entries(Store.holderKey(key));
-        String word = kind == LockKind.MUTEX ? "-" : kind == LockKind.WRITE ? "write" : "semaphore:1/1";
+        String word = kind == LockKind.SEMAPHORE ? "semaphore:1/1" : "-";
         for (int i = 0; i < 40; i++) {
             store.redis().hset(waiters, "dead " + i, "30000 - 0 gone %s abc 1 %016d %<016d".formatted(word, 1_000 + i));
         }
@@ -177,8 +177,7 @@ class DeadQueueIT {
             assertThat(Store.answer(backend.tryAcquire(queued.get(i)))).isInstanceOf(LockAttempt.Queued.class);
         }
         assertThat(Store.waiting(store.redis(), Store.holderKey(key))).isEqualTo(60);
-        // One of 128 joins at a mutex looks for some, and one of sixteen at another lock; which of them depends on the
-        // server's clock.
+        // One of 128 joins looks for some; which of them depends on the server's clock.
         for (int i = 0; i < 3_000 && dead(waiters).size() >= 20; i++) {
             LockClaim another = Store.claim(key, Waiting.QUEUE);
             watches.add(backend.watch(another).subscribe());

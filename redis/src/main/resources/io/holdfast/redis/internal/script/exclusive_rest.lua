@@ -150,7 +150,10 @@ local function acquire(id, note, words)
   is_ending = false
   settle(own)
   local shares = is_share and not holder and rest().shares()
-  local is_free = not holder and (count_taken == 0 or shares and shares.admits(word))
+  local is_free, is_full = not holder and count_taken == 0, false
+  if shares then
+    is_free, is_full = shares.admits(word)
+  end
   if limit and not late then
     local is_placed = entry and call('ZSCORE', keys[2], id)
     if entry then
@@ -180,7 +183,7 @@ local function acquire(id, note, words)
   if not holder then
     local is_blocked, first, granted_attempt, valid, list
     own_token = nil
-    if (entry or is_free) and (has_flag(1) or has_flag(4)) then
+    if (is_free or entry and not is_full) and (has_flag(1) or has_flag(4)) then
       is_blocked, first, granted_attempt, valid, list = serve(own, not late and id, claim_ms)
     end
     if not own_token and not is_blocked and not late and not holder and (count_taken == 0 or shares and shares.admits(word)) then

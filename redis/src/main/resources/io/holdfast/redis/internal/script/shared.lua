@@ -24,10 +24,10 @@ local function taken_by(word)
   return tonumber(match(word, '^%a+:(%d+)') or 1)
 end
 
--- Whether the holders of shares admit another one.
+-- Whether the holders of shares admit another one; and whether they would admit none at all.
 local function admits(word)
   local taken, permits = match(word, '^semaphore:(%d+)/(%d+)$')
-  return not taken or count_taken + taken <= tonumber(permits)
+  return not taken or count_taken + taken <= tonumber(permits), taken and count_taken >= tonumber(permits)
 end
 
 -- Reads the holders, those whose leases are over too. Returns an error if there are foreign ones: a holder of this library is under both keys.
