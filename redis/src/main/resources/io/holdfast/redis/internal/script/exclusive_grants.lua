@@ -19,7 +19,7 @@ local function serve(own, caller, claim_ms, ender)
   end
   local its_lease, its_client, floor, its_channel, word, secret, its_attempt, at = match(entries[1], PARTS)
   if word ~= '-' then
-    return rest().shares().serve(own, caller, claim_ms, ender)
+    return rest().shares().serve(ids, entries, own, caller, claim_ms)
   elseif count_taken > 0 then
     return true
   end

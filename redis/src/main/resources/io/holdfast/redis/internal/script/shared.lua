@@ -118,20 +118,14 @@ local function take(id, word, attempt, lease, channel, floor, ms, is_pushed)
 end
 
 -- Makes holders of the first waiters that the lock admits, until one is not admitted: that keeps a claim that wants the lock alone from starving.
--- Arguments and results as serve().
-local function serve_shares(own, caller, claim_ms, ender)
+-- ids, entries: of first_waiters(). The rest, and results, as serve()
+local function serve_shares(ids, entries, own, caller, claim_ms)
   local served, first, its_attempt, its_valid, its_id = 0, nil, nil, nil, nil
-  while true do
-    local ids, entries = first_waiters(own, caller)
-    if not ids then
-      return ids == false, first, its_attempt, its_valid, its_id
-    end
+  while ids do
     local id = ids[1]
     local lease, _, floor, channel, word, secret, attempt, at = match(entries[1], PARTS)
     lease = tonumber(lease)
-    if word == '-' and count_taken == 0 then
-      return serve(own, caller, claim_ms, ender)
-    elseif word == '-' or not admits(word) then
+    if word == '-' or not admits(word) then
       return true, first, its_attempt, its_valid, its_id
     elseif served == MOST_SERVED then
       publish(channel, 'C ' .. id) -- its attempt serves the next waiters
@@ -154,7 +148,9 @@ local function serve_shares(own, caller, claim_ms, ender)
         publish(channel, 'G ' .. signed(secret, channel, digits(token) .. ' ' .. attempt .. ' ' .. valid .. ' ' .. #id .. ' ' .. id .. ' ' .. keys[1]))
       end
     end
+    ids, entries = first_waiters(own, caller)
   end
+  return ids == false, first, its_attempt, its_valid, its_id
 end
 
 -- Returns the entries of a claim: as a holder, with its end, if its lease is not over; and as a waiter.
@@ -199,7 +195,8 @@ local function downgrade(id, its_attempt, its_lease, own, floor, claim_ms, secre
   save_share(id, 'read', its_attempt, its_token, its_lease, written(since), own, its_lease, false)
   count_taken, ends = 1, now + its_lease * 1000
   if has_flag(1) or has_flag(4) then
-    local is_blocked, first, granted_attempt, valid, list = serve_shares(own, false, claim_ms)
+    local ids, entries = first_waiters(own, false)
+    local is_blocked, first, granted_attempt, valid, list = serve_shares(ids, entries, own, false, claim_ms)
     if first then
       push(own, secret, first, granted_attempt, valid, list)
     end
