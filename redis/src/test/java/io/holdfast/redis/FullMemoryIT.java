@@ -57,9 +57,21 @@ class FullMemoryIT {
 
     @ParameterizedTest
     @EnumSource(LockKind.class)
+    void releaseServesTheWaiter(LockKind kind) {
+        LockClaim claim = claim(exclusive(kind), Waiting.QUEUE);
+        assertThat(Store.answer(backend.tryAcquire(claim))).isInstanceOf(LockAttempt.Acquired.class);
+        releaseServes(kind, claim);
+    }
+
+    @ParameterizedTest
+    @EnumSource(LockKind.class)
     void releaseWhoseAttemptWasUnansweredServesTheWaiter(LockKind kind) {
         LockClaim claim = claim(exclusive(kind), Waiting.QUEUE);
         loseAnswerOf(claim);
+        releaseServes(kind, claim);
+    }
+
+    private void releaseServes(LockKind kind, LockClaim claim) {
         LockClaim waiter = claim(kind, Waiting.QUEUE);
         Disposable watch = backend.watch(waiter).subscribe();
         assertThat(Store.answer(backend.tryAcquire(waiter))).isInstanceOf(LockAttempt.Queued.class);

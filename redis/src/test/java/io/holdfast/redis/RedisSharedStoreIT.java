@@ -132,6 +132,42 @@ class RedisSharedStoreIT {
                 .allSatisfy(key -> assertThat(store.redis().pttl(key)).as(key).isGreaterThan(25_000));
     }
 
+    /** A renewed share outlives the record, whose time a renewal does not touch. */
+    @ParameterizedTest
+    @EnumSource(names = {"WRITE", "SEMAPHORE"})
+    void theNextWaiterIsServedWithoutTheRecord(LockKind kind) {
+        LockClaim holder = claim(kind == LockKind.WRITE ? READ : key(kind));
+        acquired(holder);
+        LockClaim waiter = Store.claim(key(kind), Waiting.QUEUE);
+        Disposable watch = backend.watch(waiter).subscribe();
+        queued(waiter);
+        store.redis().del(Store.holderKey(holder.key()));
+
+        assertThat(Store.answer(backend.release(holder))).isEqualTo(Ownership.HELD);
+
+        assertThat(Store.answer(backend.renew(waiter))).isInstanceOf(Renewal.Held.class);
+        watch.dispose();
+    }
+
+    @Test
+    void aQueueLastsAsLongAsItsLastWaiterBehindAReaderToo() {
+        LockClaim reader = LockClaim.first(READ, "reader@x", Duration.ofSeconds(2), Waiting.NONE);
+        acquired(reader);
+        LockClaim brief = LockClaim.first(WRITE, "brief@x", Duration.ofSeconds(1), Waiting.QUEUE);
+        LockClaim briefToo = LockClaim.first(WRITE, "brief too@x", Duration.ofSeconds(1), Waiting.QUEUE);
+        Disposable watch = backend.watch(brief).subscribe();
+        queued(brief);
+        queued(briefToo);
+        assertThat(Store.answer(backend.renew(reader.withLease(Store.LEASE)))).isInstanceOf(Renewal.Held.class);
+        assertThat(Store.answer(backend.release(reader))).isEqualTo(Ownership.HELD);
+        assertThat(store.redis().pttl(RW + ":queue")).isLessThan(4_000);
+
+        queued(Store.claim(WRITE, Waiting.QUEUE));
+
+        assertThat(store.redis().pttl(RW + ":queue")).isGreaterThan(25_000);
+        watch.dispose();
+    }
+
     @Test
     void theNextAttemptEndsOnlyTheHolderWhoseLeaseIsOver() {
         LockClaim lasting = claim(READ);

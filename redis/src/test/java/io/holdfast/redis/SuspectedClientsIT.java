@@ -368,6 +368,23 @@ class SuspectedClientsIT {
         store.redis().hset(Store.entries(key()), entries);
     }
 
+    /** The answer to the first end may be lost, and with it the grant to the reader, whose client listens. */
+    @Test
+    void repeatedEndOfARunTellsTheNextReaderOfItsGrant() {
+        kind = LockKind.WRITE;
+        acquire("h", "X", 1);
+        for (String writer : List.of("a", "b")) {
+            run(writer, "A" + LEASE, "1 " + LEASE + " X c", "queue 0 300 abc");
+        }
+        run("r", "S" + LEASE, "1 " + LEASE + " X c", "queue 0 300 abc read");
+        Object number = run("h", "R1", "X", "300 0").get(1);
+        assertThat(run("c", "E" + number, "X", "300 2")).contains("r");
+
+        assertThat(run("c", "E" + number, "X", "300 2")).containsExactly(1L);
+
+        eventually(() -> messages.contains("X: C r"));
+    }
+
     private void over() {
         eventually(() -> micros() > ends());
     }
@@ -420,6 +437,7 @@ class SuspectedClientsIT {
         release(id, channel, attempt);
     }
 
+    @CanIgnoreReturnValue
     private List<Object> run(String... args) {
         return store.redis().eval(LOCK.body(), ScriptOutputType.MULTI, new String[] {key()}, args);
     }

@@ -811,6 +811,29 @@ interface RunContract extends LockBackendUnderTest {
         }
     }
 
+    /** It has lost the lock, so it asks as a newcomer. */
+    @Needs({Need.RUNS, Need.READ_WRITE, Need.DOWNGRADE})
+    default void memberOfARunThatExpiredBecomesNoWriterByAskingToRead() {
+        for (int index = 0; index < 2; index++) {
+            try (Contest contest = new Contest(this, LockKind.WRITE)) {
+                Contender holder = contest.holder();
+                List<Contender> members = Stream.generate(() -> contest.waiterOf(A, lease()))
+                        .limit(2)
+                        .toList();
+                holder.release();
+                LockRun run = members.get(0).mustBePushedARun();
+                makeExpire(members.get(0).claim());
+                Contender member = members.get(index);
+                if (member.attemptAs(LockKind.READ) instanceof LockAttempt.Acquired acquired) {
+                    assertThat(acquired.fencingToken()).isGreaterThan(run.lastToken());
+                    member.mustHold();
+                }
+                member.release();
+                members.get(1 - index).mustAcquire();
+            }
+        }
+    }
+
     @Needs({Need.RUNS, Need.READ_WRITE, Need.DOWNGRADE})
     default void downgradeOfAnotherClientOrThatCameLateOrOfAWithdrawnMemberEndsNothing() {
         for (int index = 0; index < 3; index++) {

@@ -78,9 +78,8 @@ local function served(held, own, claim_ms, ender, is_as_before)
     local flag = is_blocked and flags() or rest().flags_now()
     if not is_shared then
       free(flag)
-    elseif record and flag ~= flags() then
-      record = '1S' .. flag .. sub(record, 4)
-      call('SETRANGE', keys[1], 2, flag)
+    else
+      set_flags(flag)
     end
   end
   if first then
@@ -110,7 +109,7 @@ function rest()
     local function shares()
       if not more then
         --#include shared.lua
-        more = {read_holders = read_holders, serve = serve_shares, admits = admits, take = take, downgrade = downgrade, operate = operate_shares}
+        more = {read_holders = read_holders, serve = serve_shares, admits = admits, take = take, downgrade = downgrade, remind = remind, operate = operate_shares}
       end
       return more
     end

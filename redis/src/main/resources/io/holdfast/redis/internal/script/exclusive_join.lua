@@ -74,7 +74,7 @@ function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits,
     if kept < longest then
       call('PEXPIRE', claims, 2 * longest)
       call('PEXPIRE', queue, 2 * longest)
-    elseif not later then
+    elseif not later or byte(key, -1) == 119 then -- shares have lengthened the time of the entries alone
       call('PEXPIRE', queue, kept)
     end
     if flag % 2 == 0 then

@@ -103,13 +103,16 @@ local function come_back(id, entry, own)
   end
 end
 
--- An attempt of a claim that has no share. word: the share that it wants, nothing for all
-local function acquire(id, note, words)
+-- An attempt of a claim that has no share. entry: the one of a waiter, nil if it was not read. word: the share that it wants, nothing for all
+local function acquire(id, note, words, entry)
   local its_attempt, its_lease, own, its_client = match(note, '^(%d+) (%d+) (%S+) (%S+)$')
   local waiting, limit, floor, claim_ms, secret, word = match(words, '^(%a+):?(%d*) (%d+) (%d+) (%S+) ?(%S*)$')
   its_attempt, its_lease, claim_ms = tonumber(its_attempt), tonumber(its_lease), tonumber(claim_ms)
   limit = waiting == 'queue' and (tonumber(limit) or 0)
-  local is_share, entry = word ~= '', call('HGET', keys[3], id)
+  local is_share = word ~= ''
+  if entry == nil then
+    entry = call('HGET', keys[3], id)
+  end
   if not (entry and holder and ends > now) then
     check_keys()
   end
@@ -149,6 +152,10 @@ local function acquire(id, note, words)
   end
   is_ending = false
   settle(own)
+  if is_share and entry and not late and (not limit or match(entry, '^%S+ %S+ %S+ %S+ (%S+)') == '-') then -- it waits no more, or its run is over
+    forget_waiter(id)
+    entry = false
+  end
   local shares = is_share and not holder and rest().shares()
   local is_free, is_full = not holder and count_taken == 0, false
   if shares then
@@ -206,7 +213,9 @@ local function acquire(id, note, words)
       end
     end
     if own_token then
-      forget_hint(own, id)
+      if has_flag(1) then
+        forget_hint(own, id)
+      end
       return {1, own_token, its_lease}
     end
   end
@@ -339,7 +348,10 @@ local function end_run(its_client, digits_of_number, own, words)
     drop(ids, count, '*' .. digits_of_number) -- some may be members of this run
   end
   if not holder then
-    return record and (has_flag(1) or has_flag(4)) and served(held, own, claim_ms, its_client) or held
+    if is_shared then
+      rest().shares().remind(own)
+    end
+    return (record or is_shared) and (has_flag(1) or has_flag(4)) and served(held, own, claim_ms, its_client) or held
   elseif match(channel, CLIENT) == match(own, CLIENT) and client == its_client and size > 1 then -- a repeated request: the same answer
     return {held, number_of_run(), attempt, ms_of((ends - now) / 1000, lease), 1, table.concat(members(), '\n')}
   end

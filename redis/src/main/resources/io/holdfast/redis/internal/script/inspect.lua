@@ -121,7 +121,8 @@ local function report(number)
   end
   foreign = {}
   local record = read('', 'GET', KEYS[at])
-  local is_shared = record and string.sub(record, 1, 2) == '1S' or not record and sole_kind ~= 'mutex'
+  local is_shared = record and string.sub(record, 1, 2) == '1S' 
+    or not record and sole_kind ~= 'mutex' and (tonumber(redis.pcall('LLEN', KEYS[at + 3])) or 0) == 0 -- else of a run without its record
   local held, holders, stored = 0, {}, nil
   if is_shared then
     held, holders, stored = shared_holders(record, KEYS[at + 2], KEYS[at + 3])

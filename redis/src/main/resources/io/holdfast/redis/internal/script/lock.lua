@@ -136,14 +136,15 @@ while i <= count do
     end
   elseif what == S or what == 85 then
     -- The usual first attempt for a share, at a lock without holders.
-    local held, claims, new_flag, last = key .. ':held', key .. ':claims', '1S0', nil
-    if is_ours and state ~= H and flag % 2 == 0 and #text == 19 and find(text, '^%d+$', 4)
-      and (take('EXISTS', held, claims) == 0 or take('EXISTS', held) == 0 and try('HGET', claims, id) == false)
-      and (flag % 4 == 0 or not try('ZSCORE', key .. ':gone', id)) then
-      if flag > 48 then
+    local held, claims, new_flag, has_claims, last = key .. ':held', key .. ':claims', '1S0', false, nil
+    if is_ours and state ~= H and flag % 2 == 0 and #text == 19 and find(text, '^%d+$', 4) then
+      has_claims = take('EXISTS', held, claims) ~= 0 -- of waiters aside, or of former runs
+      is_ours = (not has_claims or take('EXISTS', held) == 0 and try('HGET', claims, id) == false)
+        and (flag % 4 == 0 or not try('ZSCORE', key .. ':gone', id))
+      if is_ours and flag > 48 then
         new_flag = '1S' .. (call('EXISTS', key .. ':gone') == 1 and 2 or 0) + (call('EXISTS', key .. ':aside') == 1 and 4 or 0)
       end
-      last = tonumber(sub(text, 4))
+      last = is_ours and tonumber(sub(text, 4))
     elseif not text and take('EXISTS', held, claims, key .. ':queue', key .. ':gone', key .. ':interest', key .. ':aside') == 0 then
       last = 0
     end
@@ -163,7 +164,7 @@ while i <= count do
         local attempt, lease, channel = match(note, '^(%d+) (%d+) (%S+)')
         call('HSET', claims, ' ' .. id, asked .. ' ' .. attempt .. ' ' .. token_digits .. ' ' .. lease .. ' ' .. now_digits .. ' ' .. channel)
         call('PEXPIRE', held, number + 1000) -- see save_share()
-        if flag ~= 52 and flag ~= 54 or call('PTTL', claims) < number + 1000 then -- waiters aside are there too
+        if not has_claims or call('PTTL', claims) < number + 1000 then
           call('PEXPIRE', claims, number + 1000)
         end
         answer = token

@@ -54,9 +54,15 @@ local function has_flag(flag)
   return flags() % (2 * flag) >= flag
 end
 
+local function set_flags(all)
+  if record and all ~= flags() then
+    record = sub(record, 1, 2) .. all .. sub(record, 4)
+    call('SETRANGE', keys[1], 2, all)
+  end
+end
+
 local function set_flag(flag)
-  if record and not has_flag(flag) then
-    record = sub(record, 1, 2) .. flags() + flag .. sub(record, 4)
-    call('SETRANGE', keys[1], 2, sub(record, 3, 3))
+  if not has_flag(flag) then
+    set_flags(flags() + flag)
   end
 end

@@ -16,6 +16,9 @@ local function write_something()
 end
 
 local function write_shared_record(last)
+  if is_ending then
+    write_something()
+  end
   token, record, is_shared = last, '1S' .. flags() .. written(last), true
   call('SET', keys[1], record, 'EXAT', format('%d', last / 1000000 + KEPT_SECONDS))
 end
@@ -202,6 +205,7 @@ local function downgrade(id, its_attempt, its_lease, own, floor, claim_ms, secre
     end
     if not is_blocked then
       tell_interested()
+      set_flags(flags_now())
     end
   end
   return {1, its_token, its_lease}
@@ -240,7 +244,7 @@ local function release_share(id, its_attempt, own, claim_ms, tombstone, is_unans
     leave_tombstone(id, tombstone)
   end
   local is_held = until_ and 1 or 0
-  return record and (has_flag(1) or has_flag(4)) and served(is_held, own, claim_ms, nil, not seen and not has_ended) or is_held
+  return (has_flag(1) or has_flag(4)) and served(is_held, own, claim_ms, nil, not seen and not has_ended) or is_held
 end
 
 local function adopt_share(id, its_token, its_lease, held, until_)
@@ -269,7 +273,7 @@ local function operate_shares(id, what, number, note, words, own)
     if held and not until_ then -- more leases were over than one call ends, its own among them
       drop_share(id, match(held, '^%S+'))
     end
-    return until_ and not is_gone(id) and confirm_share(id, note, words, held, until_) or acquire(id, note, words)
+    return until_ and not is_gone(id) and confirm_share(id, note, words, held, until_) or acquire(id, note, words, entry)
   elseif what == 68 then
     return adopt_share(id, tonumber(number), tonumber(words), held, until_)
   end
