@@ -203,6 +203,7 @@ class R2dbcLockedRowsIT {
         LockClaim other = claim(LockKey.of(LockKind.MUTEX, added + "/2"));
         run(backend.ping());
         CompletableFuture<LockAttempt> waits = backend.tryAcquire(claim).toFuture();
+        Store.eventually(store::hasBlockedCall); // both together would be one call
         assertThat(run(backend.tryAcquire(other))).isInstanceOf(LockAttempt.Acquired.class);
         assertThat(waits).as("the attempt for the row").isNotDone();
         run(locker.rollbackTransaction());
