@@ -215,8 +215,8 @@ final class Mutants {
                         "answers[count + 1 - n] = failure"),
                 Mutant.script(
                         "readers beside a writer",
-                        "answer = holder and rest().acquire(id, note, words) or",
-                        "answer ="),
+                        "is_ending = false\nsettle(own)",
+                        "if is_share then forget_holder() end\nsettle(own)"),
                 Mutant.script(
                         "one permit too many",
                         "count_taken + taken <= tonumber(permits)",
@@ -227,11 +227,13 @@ final class Mutants {
                         "count_taken < tonumber(permits)"),
                 Mutant.script(
                         "claim of one permit that passes the waiters",
-                        "not late and not is_blocked and admits(word) then",
-                        "not late and (not is_blocked or find(word, ':1/', 1, true)) and admits(word) then"),
+                        "not own_token and not is_blocked and",
+                        "not own_token and (not is_blocked or find(word, ':1/', 1, true)) and"),
                 Mutant.script("release that frees one permit only", "add_surplus(1 - taken)", ""),
                 Mutant.script(
-                        "downgrade that lets a writer in", "count_taken, ends = 1, now", "count_taken, ends = 0, now"),
+                        "downgrade that lets a writer in",
+                        "count_taken, ends = 1, now",
+                        "call('DEL', keys[4])\ncount_taken, ends = 0, now"),
                 writerThatBelievesAfterItsDowngrade(),
                 exporterThatGoesOnBelieving(),
                 Mutant.scripts(
