@@ -308,6 +308,14 @@ class RunTable extends Decisions {
         return reply;
     }
 
+    /** From now on, a request to go on alone is void. So if the release is sent again, it only ends the run. */
+    void releasedAlone(String id) {
+        LocalClaim claim = claims.get(id);
+        if (claim != null && claim.of instanceof StoreFed run) {
+            run.releasedAlone(claim);
+        }
+    }
+
     void releaseConfirmed(LockClaim release, Moment at) {
         LocalClaim claim = claims.get(release.id());
         if (claim != null && claim.standing == Standing.LEAVING) {

@@ -170,6 +170,10 @@ class StoreFed extends TenureRules {
         return claim != null && claim.of instanceof StoreFed run && run.alone == claim;
     }
 
+    void releasedAlone(LocalClaim claim) {
+        alone = claim == alone ? null : alone;
+    }
+
     /** The back end may still take the run for the holder. */
     void isNotAlone(Moment at) {
         alone = null;

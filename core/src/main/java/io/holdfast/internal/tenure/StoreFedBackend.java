@@ -182,8 +182,10 @@ public final class StoreFedBackend extends Decider<RunTable> {
             released = endOfRun(ask.tenure());
         } else if (reply instanceof Reply.ForwardThenAsk<Ownership> both) {
             // If its request to go on alone comes first, it has ended the run; if later, the release has made it void.
-            released =
-                    store.release(claim).flatMap(it -> it == Ownership.HELD ? Mono.just(it) : endOfRun(both.tenure()));
+            released = store.release(claim).flatMap(answer -> {
+                happens((it, at) -> it.releasedAlone(claim.id()));
+                return answer == Ownership.HELD ? Mono.just(answer) : endOfRun(both.tenure());
+            });
         } else {
             return store.release(claim);
         }
