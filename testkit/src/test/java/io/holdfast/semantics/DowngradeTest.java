@@ -197,6 +197,20 @@ class DowngradeTest {
         }
     }
 
+    /** The client sends one release for the cancellation, and one for the answer, which may overtake the first. */
+    @Test
+    void aCancellationWhoseReleaseIsOvertakenIsNoLoss() {
+        for (boolean isInARun : List.of(false, true)) {
+            LockLease lease = isInARun ? writingInARun() : writing();
+            world.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(MOMENT));
+            world.on(Operation.RELEASE).next(Fault.delayedRequest(SECOND));
+            world.subscribe(lease.downgrade()).cancel();
+            world.pass(SECOND.multipliedBy(3));
+            assertThat(world.events(LockEvent.Lost.class)).isEmpty();
+            assertThat(world.store.contents()).isEmpty();
+        }
+    }
+
     private void aMemberIsReleased(Fault fault, Fault ofReleases) {
         LockLease lease = writingInARun();
         world.events.clear();
