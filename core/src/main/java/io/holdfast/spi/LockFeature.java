@@ -69,7 +69,8 @@ public enum LockFeature {
      * <li><b>An attempt of a member</b> gets the run again, and no second place.
      * <li><b>A break</b> takes the claim that it names out of the queue, and no other member. It signals
      *     {@link WatchSignal.LostRun} to the client of the run, whichever of its members are watched.
-     * <li><b>A late end</b>, of a run that expired or was broken, takes the members that were served out of the queue.
+     * <li><b>A late end</b>, of a run that expired or was broken, takes the members that were served out of the queue. If
+     *     they are members of a later run by then, it withdraws them, as their releases would. It does not end that run.
      * <li><b>An adoption</b> of a member with its token ends the run: the members before it were served, it holds the
      *     lock under its own claim, and the members behind it keep their places.
      * <li><b>A downgrade</b> of a member ends the run in the same way, see {@link LockBackend#tryAcquire}.

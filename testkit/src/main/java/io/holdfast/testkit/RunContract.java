@@ -626,6 +626,26 @@ interface RunContract extends LockBackendUnderTest {
         }
     }
 
+    /** It has left, although its client has not served it in the later run. */
+    @Needs({Need.RUNS, Need.INSPECTOR})
+    default void memberOfALaterRunThatALateEndTakesOutIsWithdrawn(LockKind kind) {
+        try (Contest contest = new Contest(this, kind)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 4);
+            Contender stranger = contest.waiterOf(B);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            assertThat(breakHold(contest, members.get(0), run.number())).isTrue();
+            LockRun later = members.get(1).mustBePushedARun();
+            members.get(1).endRun(run, 3);
+            assertThat(members.get(2).attempt()).isInstanceOf(LockAttempt.Contended.class);
+            assertThat(members.get(3).mustBeInARun()).isEqualTo(later);
+            assertThat(members.get(3).endRun(later, 0).ownership()).isEqualTo(Ownership.HELD);
+            members.get(3).mustBePushed();
+            stranger.mustNotHaveBeenPushed();
+        }
+    }
+
     private boolean breakHold(Contest contest, Contender member, long token) {
         LockHolder named = new LockHolder(
                 member.claim().id(), contest.kind(), 1, token, Optional.empty(), Optional.empty(), Map.of());
@@ -788,6 +808,47 @@ interface RunContract extends LockBackendUnderTest {
                 }
                 assertThat(stranger.mustBePushed().fencingToken()).isGreaterThan(run.lastToken());
             }
+        }
+    }
+
+    /** The client releases the member, and then ends the run: the downgrade may arrive before, between or after both. */
+    @Needs({Need.RUNS, Need.READ_WRITE, Need.DOWNGRADE})
+    default void downgradeThatArrivesAfterTheReleaseOfItsMemberTakesNothing() {
+        for (int index = 0; index < 3; index++) {
+            for (boolean isRunOver : List.of(false, true)) {
+                try (Contest contest = new Contest(this, LockKind.WRITE)) {
+                    Contender holder = contest.holder();
+                    List<Contender> members = members(contest, 3);
+                    holder.release();
+                    LockRun run = members.get(0).mustBePushedARun();
+                    Contender leaving = members.get(index);
+                    LockClaim late = leaving.asKind(LockKind.READ, 2);
+                    assertThat(contest.answer(backend().release(late))).isEqualTo(Ownership.NOT_HELD);
+                    if (isRunOver) {
+                        leaving.endRun(run, 3);
+                    }
+                    assertThat(contest.answer(backend().tryAcquire(late)))
+                            .as("member %d, run over: %s", index, isRunOver)
+                            .isInstanceOf(LockAttempt.Contended.class);
+                    assertThat(leaving.endRun(run, 3).ownership()).isEqualTo(Ownership.HELD);
+                    contest.contender().mustAcquire();
+                }
+            }
+        }
+    }
+
+    @Needs({Need.RUNS, Need.INSPECTOR, Need.READ_WRITE, Need.DOWNGRADE})
+    default void downgradeOfAMemberOfALaterRunThatALateEndTakesOutEndsNothing() {
+        try (Contest contest = new Contest(this, LockKind.WRITE)) {
+            Contender holder = contest.holder();
+            List<Contender> members = members(contest, 4);
+            holder.release();
+            LockRun run = members.get(0).mustBePushedARun();
+            assertThat(breakHold(contest, members.get(0), run.number())).isTrue();
+            LockRun later = members.get(1).mustBePushedARun();
+            members.get(1).endRun(run, 3);
+            assertThat(members.get(2).attemptAs(LockKind.READ)).isInstanceOf(LockAttempt.Contended.class);
+            assertThat(members.get(3).mustBeInARun()).isEqualTo(later);
         }
     }
 

@@ -192,21 +192,39 @@ class DowngradeTest {
                 Fault.lostReply(),
                 Fault.delayedRequest(SECOND),
                 Fault.delayedReply(SECOND))) {
-            LockLease lease = writingInARun();
-            world.events.clear();
-            world.on(Operation.TRY_ACQUIRE).always(fault);
-            world.subscribe(lease.downgrade()
-                            .flatMap(reading -> reading.release().then(Mono.never())))
-                    .cancel();
-            world.on(Operation.TRY_ACQUIRE).none();
-            world.pass(SECOND.multipliedBy(3));
-            assertThat(world.only(third)).as(fault.toString()).isGreaterThan(lease.fencingToken());
-            assertThat(world.events(LockEvent.Released.class))
-                    .as(fault.toString())
-                    .hasSize(2);
-            assertThat(world.events(LockEvent.Lost.class)).as(fault.toString()).isEmpty();
-            assertThat(world.store.contents()).as(fault.toString()).isEmpty();
+            aMemberIsReleased(fault, Fault.none());
+            aMemberIsReleased(fault, Fault.delayedReply(SECOND.plusMillis(500)));
         }
+    }
+
+    /** The client sends one release for the cancellation, and one for the answer, which may overtake the first. */
+    @Test
+    void aCancellationWhoseReleaseIsOvertakenIsNoLoss() {
+        for (boolean isInARun : List.of(false, true)) {
+            LockLease lease = isInARun ? writingInARun() : writing();
+            world.on(Operation.TRY_ACQUIRE).next(Fault.delayedReply(MOMENT));
+            world.on(Operation.RELEASE).next(Fault.delayedRequest(SECOND));
+            world.subscribe(lease.downgrade()).cancel();
+            world.pass(SECOND.multipliedBy(3));
+            assertThat(world.events(LockEvent.Lost.class)).isEmpty();
+            assertThat(world.store.contents()).isEmpty();
+        }
+    }
+
+    private void aMemberIsReleased(Fault fault, Fault ofReleases) {
+        LockLease lease = writingInARun();
+        world.events.clear();
+        world.on(Operation.TRY_ACQUIRE).always(fault);
+        world.on(Operation.RELEASE).always(ofReleases);
+        world.subscribe(lease.downgrade().flatMap(reading -> reading.release().then(Mono.never())))
+                .cancel();
+        world.on(Operation.TRY_ACQUIRE).none();
+        world.pass(SECOND.multipliedBy(8));
+        world.on(Operation.RELEASE).none();
+        assertThat(world.only(third)).as(fault.toString()).isGreaterThan(lease.fencingToken());
+        assertThat(world.events(LockEvent.Released.class)).as(fault.toString()).hasSize(2);
+        assertThat(world.events(LockEvent.Lost.class)).as(fault.toString()).isEmpty();
+        assertThat(world.store.contents()).as(fault.toString()).isEmpty();
     }
 
     @Test

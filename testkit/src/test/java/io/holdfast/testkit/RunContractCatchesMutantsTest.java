@@ -309,6 +309,34 @@ class RunContractCatchesMutantsTest {
                 .contains("attemptOfAServedMemberThatArrivesAfterItsReleaseTakesNothing");
     }
 
+    @Test
+    void lateEndThatIsIgnoredIsCaught() {
+        assertThat(failuresOf(store -> new Wrong(store) {
+                    @Override
+                    public Mono<LockRun.End> endRun(LockClaim claim, long number, int served) {
+                        return Mono.defer(
+                                () -> number < last.get(claim.key().name()).number()
+                                        ? Mono.just(new LockRun.End(Ownership.NOT_HELD, Optional.empty()))
+                                        : super.endRun(claim, number, served));
+                    }
+                }))
+                .contains(
+                        "lateEndOfABrokenRunTakesTheServedMembersOutOfTheQueue",
+                        "memberOfALaterRunThatALateEndTakesOutIsWithdrawn",
+                        "downgradeOfAMemberOfALaterRunThatALateEndTakesOutEndsNothing");
+    }
+
+    @Test
+    void releaseOfADowngradeWithoutATombstoneIsCaught() {
+        assertThat(failuresOf(store -> new Wrong(store) {
+                    @Override
+                    public Mono<Ownership> release(LockClaim claim) {
+                        return super.release(claim.key().kind() == LockKind.READ ? claim.withAttempt(1) : claim);
+                    }
+                }))
+                .contains("downgradeThatArrivesAfterTheReleaseOfItsMemberTakesNothing");
+    }
+
     /** The reader has its place elsewhere, so the writers around it follow each other. */
     @Test
     void runOverAReaderIsCaught() {

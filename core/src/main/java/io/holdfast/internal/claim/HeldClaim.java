@@ -74,6 +74,9 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
     /** Written once for each side, by the first subscription to {@code export} or {@code downgrade}. */
     private volatile @Nullable Successor<?> successor;
 
+    /** Whether the answer to a cancelled downgrade proved the hold. Another release was sent for it, and may be the first. */
+    private volatile boolean isReleasedTwice;
+
     /** Written once, by the thread whose release counts. */
     private volatile long releasedAtNanos;
 
@@ -370,7 +373,8 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
 
     @Override
     public final void released(Ownership ownership, boolean unknownBefore) {
-        Step step = decided(LeaseState.class, s -> s.releaseAnswered(ownership, unknownBefore));
+        boolean mayHaveEnded = unknownBefore || isReleasedTwice;
+        Step step = decided(LeaseState.class, s -> s.releaseAnswered(ownership, mayHaveEnded));
         if (step != null) {
             // In this order: a caller that gets the end of the lease, or of the client, then finds the release counted.
             if (step.action() == Action.SIGNAL_RELEASED && engine().events.areWanted()) {
@@ -534,6 +538,7 @@ abstract class HeldClaim extends Activity implements ReleaseLoop.Result, Renewab
                 boolean isAcquired = answer instanceof LockAttempt.Acquired;
                 if (answer instanceof LockAttempt.Acquired acquired && acquired.fencingToken() == fencingToken()) {
                     if (isLate()) {
+                        isReleasedTwice = true;
                         releaseInBackground();
                     } else {
                         downgraded(sentAtNanos, StoreDurations.leaseNanos(acquired.lease()));

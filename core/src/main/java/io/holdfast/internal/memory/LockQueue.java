@@ -405,11 +405,15 @@ final class LockQueue {
                 Stream.concat(Stream.of(held), needed).limit(MOST_BROKEN_OFF).toList();
     }
 
+    /** If they are members of a later run, they are withdrawn from it. */
     private void dropFirst(HeldRun held, int members) {
         for (String id : held.run
                 .members()
                 .subList(0, Math.min(members, held.run.members().size()))) {
             leave(id);
+            if (run != null && run.members.contains(id)) {
+                run.gone.add(id);
+            }
         }
     }
 

@@ -65,7 +65,7 @@ abstract class Decider<T extends Decisions> implements ForwardingLockBackend {
         happens(event, line::deliverHere);
     }
 
-    private void happens(BiConsumer<T, Moment> event, Consumer<Runnable> deliver) {
+    final void happens(BiConsumer<T, Moment> event, Consumer<Runnable> deliver) {
         decide(
                 (it, at) -> {
                     event.accept(it, at);

@@ -19,6 +19,8 @@ final class LocalClaim {
         OWNER,
         /** Wants to release, while the block of tokens for the next owner is on its way. */
         PASSING,
+        /** Has asked to go on alone, as a reader or by an adoption, and has no answer. */
+        PARTING,
         /** Has sent the release of {@link #tenure} to the back end, without a confirmation so far. */
         LEAVING
     }

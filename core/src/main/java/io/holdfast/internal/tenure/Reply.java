@@ -14,6 +14,9 @@ sealed interface Reply<A> {
     /** The back end decides: the caller sends the request of the claim itself. */
     record Forward<A>() implements Reply<A> {}
 
+    /** First as {@link Forward}. If the claim did not hold the lock, then as {@link Ask} of this tenure. */
+    record ForwardThenAsk<A>(Tenure tenure) implements Reply<A> {}
+
     /** The request is postponed until {@link Effect.Resume}. */
     record Later<A>(Sinks.Empty<Void> until) implements Reply<A> {}
 }

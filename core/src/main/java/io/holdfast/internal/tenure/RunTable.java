@@ -114,10 +114,6 @@ class RunTable extends Decisions {
             }
             return true;
         }
-        if (signal instanceof WatchSignal.Granted alone) {
-            grantedAlone(watch, alone.fencingToken(), at);
-            return false;
-        }
         if (!(signal instanceof WatchSignal.LostRun lost)) {
             return false;
         }
@@ -133,15 +129,20 @@ class RunTable extends Decisions {
     }
 
     /** A claim has got the lock alone: runs with lower tokens are over at the back end. */
-    void grantedAlone(MemberWatch watch, long token, Moment at) {
+    void grantedAlone(LockClaim claim, boolean mayHaveBeenAMember, long token, Moment at) {
         sweepInTime(at);
-        watch.tokenAlone = Math.max(watch.tokenAlone, token);
-        LockKey lock = lock(watch.claim.key());
+        MemberWatch watch = watches.get(claim.id());
+        if (watch != null) {
+            watch.tokenAlone = Math.max(watch.tokenAlone, token);
+        }
+        LockKey lock = lock(claim.key());
         StoreFed run = runs.get(lock);
         if (run != null && run.lockRun.lastToken() < token) {
             overtaken(run, at);
         }
-        note(lock, token, null, watch.claim.lease().toNanos(), at.now());
+        if (mayHaveBeenAMember || run != null || over.containsKey(lock)) {
+            note(lock, token, null, claim.lease().toNanos(), at.now());
+        }
     }
 
     /** The back end has given the lock to others after this run. */
@@ -256,7 +257,7 @@ class RunTable extends Decisions {
         if (run.holding != null || !runs.remove(run.key, run)) {
             return;
         }
-        note(run.key, run.lockRun.number(), run, run.leaseNanos, now);
+        note(run, now);
         for (String id : run.lockRun.members()) {
             LocalClaim claim = claims.get(id);
             if (claim != null
@@ -267,10 +268,15 @@ class RunTable extends Decisions {
         }
     }
 
+    /** At its end here, and again at its end at the back end: an answer that was under way then must begin nothing. */
+    private void note(StoreFed run, long now) {
+        note(run.key, run.lockRun.number(), run, run.leaseNanos, now);
+    }
+
     /** No request takes longer than a third of a lease. */
     private void note(LockKey lock, long number, @Nullable StoreFed run, long leaseNanos, long now) {
         Over last = over.get(lock);
-        if (last == null || last.number() < number) {
+        if (last == null || last.number() < number || (last.number() == number && run != null)) {
             over.put(lock, new Over(number, run, now + rememberedNanos(leaseNanos)));
         }
     }
@@ -302,9 +308,18 @@ class RunTable extends Decisions {
         return reply;
     }
 
+    /** From now on, a request to go on alone is void. So if the release is sent again, it only ends the run. */
+    void releasedAlone(String id) {
+        LocalClaim claim = claims.get(id);
+        if (claim != null && claim.of instanceof StoreFed run) {
+            run.releasedAlone(claim);
+        }
+    }
+
     void releaseConfirmed(LockClaim release, Moment at) {
         LocalClaim claim = claims.get(release.id());
         if (claim != null && claim.standing == Standing.LEAVING) {
+            note((StoreFed) claim.of, at.now());
             forget(claim, release, at);
         }
     }
@@ -317,35 +332,48 @@ class RunTable extends Decisions {
         }
     }
 
-    /** An owner asks to go on alone, as a reader or by an adoption. With that, the back end ends its run. */
-    void goesOnAlone(String id, Moment at) {
+    /**
+     * Returns the attempt of a writer to go on as a reader, as it is sent; null if the claim was released. Only the owner of a
+     * run names its client: the back end may still take a claim that was released for a member, and would end the run.
+     */
+    @Nullable
+    LockClaim downgrade(LockClaim attempt, Moment at) {
+        LocalClaim claim = claims.get(attempt.id());
+        if (claim != null && claim.standing == Standing.LEAVING) {
+            return null;
+        }
+        return goesOnAlone(attempt.id(), at) ? attempt : attempt.withClient("");
+    }
+
+    /**
+     * An owner asks to go on alone, as a reader or by an adoption. With that, the back end ends its run. Returns whether it may
+     * ask, perhaps again.
+     */
+    boolean goesOnAlone(String id, Moment at) {
         LocalClaim claim = claims.get(id);
         if (claim != null && owned(id) != null) {
             StoreFed run = (StoreFed) claim.of;
             run.goesOnAlone(claim, at);
             clear(run, at.now());
         }
+        return claim != null && claim.standing == Standing.PARTING;
     }
 
     /** Without an answer, the claim stays until its release, which ends the run if the back end still has it. */
     void answeredAlone(String id, boolean isHeld, Moment at) {
-        StoreFed run = runBefore(id);
-        if (run != null) {
-            claims.remove(id);
-            MemberWatch next = watches.get(run.nextId());
-            if (!isHeld) {
-                run.isNotAlone(at);
-            } else if (next != null) {
-                at.out().add(new Effect.Push(next, new WatchSignal.Changed()));
-            }
-        }
-    }
-
-    /** Returns the run of a claim that has asked to go on alone, and has no answer. */
-    @Nullable
-    StoreFed runBefore(String id) {
         LocalClaim claim = claims.get(id);
-        return claim != null && claim.of instanceof StoreFed run && run.isAlone(claim) ? run : null;
+        if (claim == null || !StoreFed.isAlone(claim) || (!isHeld && claim.standing == Standing.LEAVING)) {
+            return;
+        }
+        StoreFed run = (StoreFed) claim.of;
+        claims.remove(id);
+        note(run, at.now());
+        MemberWatch next = watches.get(run.nextId());
+        if (!isHeld) {
+            run.isNotAlone(at);
+        } else if (next != null) {
+            at.out().add(new Effect.Push(next, new WatchSignal.Changed()));
+        }
     }
 
     @Override

@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  *     before. So no member begins long after an end of the run that this client has not heard of.
  * <li>A member that this client does not know is over. One that cannot be signalled ends the run before it.
  * <li>A run that is lost, or in doubt, ends before the members that were not served.
+ * <li>A run with a member of an earlier one whose request to go on alone has no answer serves none: that request may end it.
  * </ul>
  */
 class StoreFed extends TenureRules {
@@ -37,6 +38,8 @@ class StoreFed extends TenureRules {
     private int served;
 
     private long beginsUntilNanos;
+
+    private boolean mayEndAtAnyTime;
 
     /** The last owner, once it has asked to go on alone: the number must not be ended before that request. */
     private @Nullable LocalClaim alone;
@@ -57,6 +60,7 @@ class StoreFed extends TenureRules {
         tenure.begin(lockRun.number(), Validity.until(sentAt, granted), sentAt + granted, at.now());
         tenure.ceiling = lockRun.lastToken();
         beginsUntilNanos = at.now() + Math.min(LONGEST_NANOS, leaseNanos / 8);
+        mayEndAtAnyTime = lockRun.members().stream().map(byId).anyMatch(StoreFed::isAlone);
         if (!handOver(tenure, at)) {
             end(tenure, at);
             endAgain(at);
@@ -78,7 +82,7 @@ class StoreFed extends TenureRules {
         for (; hasNext(); served++) {
             LocalClaim next = byId.apply(lockRun.members().get(served));
             if (next != null && next.standing == Standing.WAITING) {
-                return next.watch != null && next.attempt > 0 ? next : null;
+                return next.watch != null && next.attempt > 0 && !mayEndAtAnyTime ? next : null;
             }
         }
         return null;
@@ -95,8 +99,13 @@ class StoreFed extends TenureRules {
             }
             end(tenure, at);
             claim.standing = Standing.LEAVING;
+        } else if (claim.standing == Standing.PARTING) {
+            claim.standing = Standing.LEAVING;
         }
-        return claim.standing == Standing.LEAVING ? new Reply.Ask<>(tenure, tenure.claim()) : new Reply.Forward<>();
+        if (claim.standing != Standing.LEAVING) {
+            return new Reply.Forward<>();
+        }
+        return claim == alone ? new Reply.ForwardThenAsk<>(tenure) : new Reply.Ask<>(tenure, tenure.claim());
     }
 
     int served() {
@@ -152,12 +161,17 @@ class StoreFed extends TenureRules {
 
     void goesOnAlone(LocalClaim owner, Moment at) {
         alone = owner;
-        owner.standing = Standing.LEAVING;
+        owner.standing = Standing.PARTING;
         holding = null;
     }
 
-    boolean isAlone(LocalClaim claim) {
-        return claim == alone;
+    /** Returns whether a claim has asked to go on alone, and has no answer. */
+    static boolean isAlone(@Nullable LocalClaim claim) {
+        return claim != null && claim.of instanceof StoreFed run && run.alone == claim;
+    }
+
+    void releasedAlone(LocalClaim claim) {
+        alone = claim == alone ? null : alone;
     }
 
     /** The back end may still take the run for the holder. */

@@ -12,6 +12,7 @@ import io.holdfast.spi.LockFeature;
 import io.holdfast.spi.LockRun;
 import io.holdfast.spi.Ownership;
 import io.holdfast.spi.Renewal;
+import io.holdfast.spi.Waiting;
 import io.holdfast.spi.WatchSignal;
 import java.time.Duration;
 import java.util.List;
@@ -63,7 +64,30 @@ public final class StoreFedBackend extends Decider<RunTable> {
     @Override
     public Mono<LockAttempt> tryAcquire(LockClaim claim) {
         requireNonNull(claim, "claim");
-        return claim.client().isEmpty() ? store.tryAcquire(claim) : new Attempt(claim, locks.watches.get(claim.id()));
+        if (claim.client().isEmpty()) {
+            return store.tryAcquire(claim);
+        }
+        boolean isDowngrade = isReader(claim) && claim.waiting() == Waiting.NONE;
+        return isDowngrade ? downgrade(claim) : new Attempt(claim, locks.watches.get(claim.id()));
+    }
+
+    private Mono<LockAttempt> downgrade(LockClaim claim) {
+        return Mono.defer(() -> {
+            LockClaim sent = decide((it, at) -> it.downgrade(claim, at));
+            return sent == null
+                    ? Mono.just(new LockAttempt.Contended(claim.lease()))
+                    : store.tryAcquire(sent)
+                            .doOnNext(answer -> answeredAlone(claim, answer instanceof LockAttempt.Acquired));
+        });
+    }
+
+    private void answeredAlone(LockClaim claim, boolean isHeld) {
+        happens((it, at) -> it.answeredAlone(claim.id(), isHeld, at));
+    }
+
+    /** A reader is no member of a run, but its grant shows that runs before it are over. */
+    private static boolean isReader(LockClaim claim) {
+        return claim.key().kind() == LockKind.READ;
     }
 
     private @Nullable Tenure attempts(@Nullable MemberWatch watch, LockClaim claim, long sentAt) {
@@ -77,20 +101,20 @@ public final class StoreFedBackend extends Decider<RunTable> {
     }
 
     private LockAttempt answered(LockClaim claim, @Nullable MemberWatch watch, LockAttempt answer, long sentAt) {
-        boolean isReader = claim.key().kind() == LockKind.READ;
-        if (isReader && !isIdle) {
-            happens((it, at) -> it.answeredAlone(claim.id(), answer instanceof LockAttempt.Acquired, at));
-        }
         if (watch != null) {
             watch.lastAnswered = claim.attempt();
-            boolean mayHaveBeenInARun = claim.attempt() > 1 || !isIdle;
-            if (mayHaveBeenInARun && answer instanceof LockAttempt.Acquired alone) {
-                happens((it, at) -> it.grantedAlone(watch, alone.fencingToken(), at));
-            }
         }
-        return answer instanceof AcquiredRun run && !isReader
-                ? decide((it, at) -> it.answered(claim, run, sentAt, at))
-                : answer;
+        if (answer instanceof LockAttempt.Acquired alone) {
+            boolean mayHaveBeenAMember = watch != null && claim.attempt() > 1;
+            grantedAlone(claim, mayHaveBeenAMember, alone.fencingToken(), line::deliver);
+        }
+        return answer instanceof AcquiredRun run ? decide((it, at) -> it.answered(claim, run, sentAt, at)) : answer;
+    }
+
+    private void grantedAlone(LockClaim claim, boolean mayHaveBeenAMember, long token, Consumer<Runnable> deliver) {
+        if (mayHaveBeenAMember || !isIdle) {
+            happens((it, at) -> it.grantedAlone(claim, mayHaveBeenAMember, token, at), deliver);
+        }
     }
 
     @Override
@@ -100,7 +124,9 @@ public final class StoreFedBackend extends Decider<RunTable> {
     }
 
     void open(MemberWatch watch) {
-        locks.watches.put(watch.claim.id(), watch);
+        if (!isReader(watch.claim)) {
+            locks.watches.put(watch.claim.id(), watch);
+        }
         try {
             store.watch(watch.claim).subscribe((CoreSubscriber<WatchSignal>) watch);
         } catch (RuntimeException thrown) {
@@ -122,17 +148,17 @@ public final class StoreFedBackend extends Decider<RunTable> {
     @Override
     public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
         return Mono.defer(() -> {
-            happens((it, at) -> it.goesOnAlone(claim.id(), at));
+            decide((it, at) -> it.goesOnAlone(claim.id(), at));
             return store.adopt(claim, fencingToken)
-                    .doOnNext(answer ->
-                            happens((it, at) -> it.answeredAlone(claim.id(), answer instanceof Renewal.Held, at)));
+                    .doOnNext(answer -> answeredAlone(claim, answer instanceof Renewal.Held));
         });
     }
 
     @Override
     public Mono<Ownership> release(LockClaim claim) {
         requireNonNull(claim, "claim");
-        boolean wasInNoRun = isIdle && claim.client().isEmpty(); // an adopted claim may be a member without its client
+        // An adopted claim may be a member without its client.
+        boolean wasInNoRun = isIdle && (claim.client().isEmpty() || isReader(claim));
         return wasInNoRun || !leaves(claim) ? store.release(claim) : releaseOfARun(claim);
     }
 
@@ -147,21 +173,27 @@ public final class StoreFedBackend extends Decider<RunTable> {
     }
 
     private Mono<Ownership> releaseOfARun(LockClaim claim) {
-        boolean mayHoldAlone = decide((it, at) -> it.runBefore(claim.id()) != null);
         Reply<Ownership> reply = decide((it, at) -> it.release(claim, at));
         if (reply instanceof Reply.Answer<Ownership> it) {
             return Mono.just(it.answer());
         }
-        if (!(reply instanceof Reply.Ask<Ownership> ask)) {
+        Mono<Ownership> released;
+        if (reply instanceof Reply.Ask<Ownership> ask) {
+            released = endOfRun(ask.tenure());
+        } else if (reply instanceof Reply.ForwardThenAsk<Ownership> both) {
+            // If its request to go on alone comes first, it has ended the run; if later, the release has made it void.
+            released = store.release(claim).flatMap(answer -> {
+                happens((it, at) -> it.releasedAlone(claim.id()));
+                return answer == Ownership.HELD ? Mono.just(answer) : endOfRun(both.tenure());
+            });
+        } else {
             return store.release(claim);
         }
-        Tenure tenure = ask.tenure();
-        return end(tenure, ((StoreFed) tenure.of).served())
-                // Its request to go on alone may have arrived, and ended the run.
-                .flatMap(end -> mayHoldAlone && end.ownership() == Ownership.NOT_HELD
-                        ? store.release(claim)
-                        : Mono.just(end.ownership()))
-                .doOnNext(ownership -> happens((it, at) -> it.releaseConfirmed(claim, at)));
+        return released.doOnNext(ownership -> happens((it, at) -> it.releaseConfirmed(claim, at)));
+    }
+
+    private Mono<Ownership> endOfRun(Tenure tenure) {
+        return end(tenure, ((StoreFed) tenure.of).served()).map(LockRun.End::ownership);
     }
 
     private Mono<LockRun.End> end(Tenure tenure, int served) {
@@ -175,6 +207,10 @@ public final class StoreFedBackend extends Decider<RunTable> {
     }
 
     boolean signalled(MemberWatch watch, WatchSignal signal) {
+        if (signal instanceof WatchSignal.Granted alone) {
+            grantedAlone(watch.claim, !isReader(watch.claim), alone.fencingToken(), line::deliverHere);
+            return false;
+        }
         return decide((it, at) -> it.signalled(watch, signal, at), line::deliverHere);
     }
 
@@ -235,18 +271,18 @@ public final class StoreFedBackend extends Decider<RunTable> {
         @Override
         public void subscribe(CoreSubscriber<? super LockAttempt> actual) {
             subscriber = actual;
+            if (isReader(claim)) {
+                store.tryAcquire(claim).subscribe((CoreSubscriber<LockAttempt>) this);
+                return;
+            }
             long sentAt = now();
             sentAtNanos = sentAt;
-            boolean isReader = claim.key().kind() == LockKind.READ;
-            if (isReader && !isIdle) {
-                happens((it, at) -> it.goesOnAlone(claim.id(), at));
-            }
             Tenure owned = attempts(watch, claim, sentAt);
             if (owned != null) {
                 store.renew(owned.claim().withLease(claim.lease()))
                         .map(answer -> decide((it, at) -> it.confirmed(owned, claim, sentAt, answer, at)))
                         .subscribe(actual);
-            } else if (!isReader && (watch == null || !watch.isOpen())) {
+            } else if (watch == null || !watch.isOpen()) {
                 // No run could tell it that its turn has come.
                 store.tryAcquire(claim.withClient("")).subscribe((CoreSubscriber<LockAttempt>) this);
             } else {

@@ -144,7 +144,7 @@ abstract class TenureRules {
     boolean isForgotten(LocalClaim claim, long now) {
         Tenure tenure = claim.tenure;
         return tenure != null
-                && (claim.standing == Standing.LEAVING || isLost(claim))
+                && (claim.standing == Standing.PARTING || claim.standing == Standing.LEAVING || isLost(claim))
                 && now - claim.attemptedAtNanos > 2 * leaseNanos
                 && tenure != holding
                 && now - tenure.expiresAtNanos > leaseNanos;

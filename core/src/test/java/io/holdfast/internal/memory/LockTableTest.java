@@ -174,6 +174,28 @@ class LockTableTest {
                 .containsExactly("b");
     }
 
+    @Test
+    void memberOfALaterRunThatALateEndTakesOutTakesNothing() {
+        LockKey key = LockKey.of(LockKind.WRITE, "stock");
+        LockClaim holder = LockClaim.first(key, "holder", LEASE, Waiting.QUEUE);
+        ask(holder);
+        for (int i = 0; i < 4; i++) {
+            ask(LockClaim.first(key, "a" + i, LEASE, Waiting.QUEUE).withClient("A"));
+        }
+        long first = run(table.release(holder, 0)).number();
+        LockRun later = run(table.breakHold(key, "a0", 0));
+        assertThat(later.members()).containsExactly("a1", "a2", "a3");
+        LockClaim client = LockClaim.first(key, "a1", LEASE, Waiting.QUEUE).withClient("A");
+        assertThat(table.endRun(client, first, 3, 0).answer().ownership()).isEqualTo(Ownership.NOT_HELD);
+        LockClaim reading = LockClaim.first(LockKey.of(LockKind.READ, "stock"), "a2", LEASE, Waiting.NONE)
+                .withClient("A")
+                .withAttempt(2);
+        assertThat(table.tryAcquire(reading, 0).answer()).isInstanceOf(Contended.class);
+        assertThat(table.endRun(client, later.number(), 0, 0).pushes())
+                .extracting(Push::claimId)
+                .containsExactly("a3");
+    }
+
     /** A thread of the client is slow, and the lock is broken again and again meanwhile. */
     @Test
     void lateEndOfABrokenRunTakesItsServedMembersHoweverManyRunsWereBrokenSince() {

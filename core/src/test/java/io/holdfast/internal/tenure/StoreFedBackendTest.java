@@ -70,6 +70,7 @@ class StoreFedBackendTest {
         boolean losesDowngrades;
         boolean losesAnswersToDowngrades;
         int ends;
+        Duration endsArriveAfter = Duration.ZERO;
         boolean losesAdoptions;
         Duration adoptionsArriveAfter = Duration.ZERO;
         UnaryOperator<WatchSignal> signals = it -> it;
@@ -97,10 +98,11 @@ class StoreFedBackendTest {
             if (claim.waiting() == Waiting.NONE && losesAnswersToDowngrades) {
                 return memory.tryAcquire(claim).then(Mono.never());
             }
-            Mono<LockAttempt> answer = answered(memory.tryAcquire(claim));
-            return attemptsArriveAfter.isZero()
-                    ? answer
-                    : Mono.delay(attemptsArriveAfter, clock).then(answer);
+            return after(attemptsArriveAfter, answered(memory.tryAcquire(claim)));
+        }
+
+        private <T> Mono<T> after(Duration delay, Mono<T> request) {
+            return delay.isZero() ? request : Mono.delay(delay, clock).then(request);
         }
 
         @Override
@@ -112,16 +114,16 @@ class StoreFedBackendTest {
         public Mono<LockRun.End> endRun(LockClaim claim, long number, int served) {
             return Mono.defer(() -> {
                 assertThat(++ends).as("ends of runs").isLessThan(50);
-                return ends <= lostEnds ? Mono.never() : answered(memory.endRun(claim, number, served));
+                return ends <= lostEnds
+                        ? Mono.never()
+                        : after(endsArriveAfter, answered(memory.endRun(claim, number, served)));
             });
         }
 
         @Override
         public Mono<Renewal> adopt(LockClaim claim, long fencingToken) {
             Mono<Renewal> answer = losesAdoptions ? Mono.never() : memory.adopt(claim, fencingToken);
-            return adoptionsArriveAfter.isZero()
-                    ? answer
-                    : Mono.delay(adoptionsArriveAfter, clock).then(answer);
+            return after(adoptionsArriveAfter, answer);
         }
 
         /** The client loses a watch that the memory back end still takes for open. */
@@ -179,8 +181,12 @@ class StoreFedBackendTest {
 
         /** Sends an attempt to go on as a reader. */
         void downgrade() {
-            claim = new LockClaim(READ, claim.id(), LEASE, Waiting.NONE, claim.attempt() + 1, 0, 1, claim.client());
+            decideToDowngrade();
             send();
+        }
+
+        void decideToDowngrade() {
+            claim = new LockClaim(READ, claim.id(), LEASE, Waiting.NONE, claim.attempt() + 1, 0, 1, claim.client());
         }
 
         void attempt() {
@@ -700,6 +706,154 @@ class StoreFedBackendTest {
         assertThat(writers.get(0).answer).isInstanceOf(LockAttempt.Contended.class);
         pass(0);
         assertThat(writers.get(1).owns()).isTrue();
+    }
+
+    /** Another thread cancels between the decision to downgrade and the attempt. */
+    @Test
+    void downgradeThatIsSentAfterTheReleaseOfTheLastMemberTakesNothing() {
+        for (long sentAfter : new long[] {0, 50, 150}) {
+            List<Member> writers = writersInARun();
+            store.endsArriveAfter = Duration.ofMillis(100);
+            writers.subList(0, 2).forEach(Member::release);
+            Member last = writers.get(2);
+            last.decideToDowngrade();
+            backend.release(last.claim).subscribe(it -> last.released = it);
+            pass(sentAfter);
+            last.send();
+            if (last.answer instanceof LockAttempt.Acquired) {
+                backend.release(last.claim).subscribe(); // as the engine does with a new grant
+            }
+            pass(200);
+            last.watch.dispose();
+            assertThat(last.released).isEqualTo(Ownership.HELD);
+            assertThat(store.memory.contents()).isEmpty();
+        }
+    }
+
+    @Test
+    void downgradeThatIsSentAfterTheReleaseDoesNotEndTheHoldOfTheNextMember() {
+        List<Member> writers = writersInARun();
+        Member first = writers.get(0);
+        first.decideToDowngrade();
+        backend.release(first.claim).subscribe();
+        pass(0);
+        assertThat(writers.get(1).owns()).isTrue();
+        first.send();
+        assertThat(first.answer).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(backend.renew(writers.get(1).claim).block()).isInstanceOf(Renewal.Held.class);
+        assertThat(writers.get(1).release()).isEqualTo(Ownership.HELD);
+        assertThat(writers.get(2).owns()).isTrue();
+    }
+
+    /** The answer to the downgrade comes during the release, and the engine sends another release for it. */
+    @Test
+    void releaseDuringADowngradeThatTheBackEndHasProcessedIsNoLoss() {
+        for (int index = 0; index < 3; index++) {
+            List<Member> writers = writersInARun();
+            writers.subList(0, index).forEach(Member::release);
+            Member leaving = writers.get(index);
+            store.roundTrip = Duration.ofMillis(100);
+            leaving.downgrade();
+            pass(50);
+            backend.release(leaving.claim).subscribe(it -> leaving.released = it);
+            pass(50);
+            assertThat(leaving.answer).isInstanceOf(LockAttempt.Acquired.class);
+            leaving.watch.dispose();
+            backend.release(leaving.claim).subscribe();
+            pass(200);
+            assertThat(leaving.released).as("member %d", index).isEqualTo(Ownership.HELD);
+            store.roundTrip = Duration.ZERO;
+            releaseInOrder(writers.subList(index + 1, 3));
+        }
+    }
+
+    @Test
+    void downgradeThatArrivesAfterTheReleaseOfItsMemberTakesNothing() {
+        for (int index = 0; index < 3; index++) {
+            List<Member> writers = writersInARun();
+            writers.subList(0, index).forEach(Member::release);
+            Member leaving = writers.get(index);
+            store.attemptsArriveAfter = Duration.ofMillis(100);
+            leaving.downgrade();
+            store.attemptsArriveAfter = Duration.ZERO;
+            assertThat(leaving.release()).as("member %d", index).isEqualTo(Ownership.HELD);
+            pass(100);
+            assertThat(leaving.answer).isInstanceOf(LockAttempt.Contended.class);
+            releaseInOrder(writers.subList(index + 1, 3));
+        }
+    }
+
+    private void releaseInOrder(List<Member> rest) {
+        for (Member next : rest) {
+            assertThat(next.owns()).isTrue();
+            assertThat(next.release()).isEqualTo(Ownership.HELD);
+        }
+        assertThat(store.memory.contents()).isEmpty();
+    }
+
+    @Test
+    void releaseOfALostDowngradeIsRepeatedAsAWhole() {
+        List<Member> writers = writersInARun();
+        store.losesDowngrades = true;
+        writers.get(0).downgrade();
+        store.lostEnds = 1;
+        writers.get(0).withdraw();
+        assertThat(writers.get(0).released).isNull();
+        assertThat(writers.get(1).owns()).isFalse();
+        assertThat(writers.get(0).release()).isEqualTo(Ownership.HELD);
+        releaseInOrder(writers.subList(1, 3));
+    }
+
+    @Test
+    void laterRunWithAMemberWhoseDowngradeIsUnderWayServesNone() {
+        List<Member> writers = writersInARun();
+        writers.get(0).release();
+        store.attemptsArriveAfter = Duration.ofMillis(100);
+        writers.get(1).downgrade();
+        store.attemptsArriveAfter = Duration.ZERO;
+        breakHold();
+        assertThat(writers.get(2).owns()).isTrue();
+        pass(100);
+        assertThat(writers.get(1).answer).isInstanceOf(LockAttempt.Contended.class);
+        assertThat(backend.renew(writers.get(2).claim).block()).isInstanceOf(Renewal.Held.class);
+    }
+
+    /** The downgrade was repeated for longer than the client remembers the run. */
+    @Test
+    void answerThatComesAfterALongDowngradeBeginsNothing() {
+        List<Member> writers = writersInARun();
+        writers.get(0).confirm();
+        store.losesDowngrades = true;
+        writers.get(0).downgrade();
+        pass(LEASE.toMillis() / 2);
+        store.roundTrip = Duration.ofSeconds(2);
+        writers.get(1).attempt();
+        store.roundTrip = Duration.ZERO;
+        membersOfAnotherLockCome();
+        store.losesDowngrades = false;
+        writers.get(0).downgrade();
+        assertThat(writers.get(0).answer).isInstanceOf(LockAttempt.Acquired.class);
+        pass(2_000);
+        assertThat(writers.get(0).tokens()).hasSize(1);
+        assertThat(writers.get(1).owns()).isFalse();
+        assertThat(writers.get(0).release()).isEqualTo(Ownership.HELD);
+        assertThat(writers.get(1).owns()).isTrue();
+        assertThat(token(writers.get(1))).isGreaterThan(token(writers.get(0)) + 2);
+    }
+
+    @Test
+    void grantsOfLocksWithoutRunsAreNotNoted() {
+        RunTable[] made = new RunTable[1];
+        backend = backend(now -> made[0] = new RunTable(now));
+        List<Member> members = membersInARun();
+        for (LockKind kind : List.of(LockKind.MUTEX, LockKind.WRITE, LockKind.READ)) {
+            key = LockKey.of(kind, "other " + kind);
+            Member other = new Member("o");
+            assertThat(other.owns()).isTrue();
+            other.release();
+        }
+        assertThat(made[0].over).isEmpty();
+        members.forEach(Member::release);
     }
 
     /** The signal of the break is lost, as when a connection is made anew. */
