@@ -23,8 +23,8 @@ import java.time.Duration;
  *     kinds. All attempts of a claim carry the same number. A renewal and a release need not: the server knows how many
  *     the claim has taken. More than 1 needs {@link LockFeature#MANY_PERMITS}
  * @param client the client whose {@linkplain LockRun runs} the claim may be part of, or may end as a reader, by a name
- *     that no other client has; empty for a claim outside of all runs. All requests of a claim carry the same. Ignored
- *     without {@link LockFeature#RUNS}
+ *     that no other client has; empty for a claim outside of all runs. All requests of a claim carry the same, but one
+ *     that must concern no run carries none. Ignored without {@link LockFeature#RUNS}
  */
 public record LockClaim(
         LockKey key,
