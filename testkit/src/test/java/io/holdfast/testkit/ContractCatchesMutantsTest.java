@@ -177,8 +177,10 @@ class ContractCatchesMutantsTest {
                         "brokenHoldOfASemaphoreCostsAtMostAServedClaim",
                         "brokenHoldOfAWriterCostsAtMostAServedClaim",
                         "brokenRunIsToldToItsClientAndTheRestKeepsItsPlaces",
+                        "downgradeOfAMemberOfALaterRunThatALateEndTakesOutEndsNothing",
                         "lateAttemptOfABrokenClaimTakesNothing",
                         "lateEndOfABrokenRunTakesTheServedMembersOutOfTheQueue",
+                        "memberOfALaterRunThatALateEndTakesOutIsWithdrawn",
                         "membersKeepTheirPlacesWhenTheRunIsBrokenLongAfterTheirAttempts",
                         "oneShareIsBrokenAlone");
     }
