@@ -10,8 +10,8 @@ local function run_of(ids, entries, head, oldest)
 end
 
 -- Gives the lock to the first waiters that it admits. Returns true if the next one, or a newcomer, has to wait, or if a later call has to go on; and, if the
--- caller's own client has got it: token or number, attempt, valid ms, ids. own: the caller's channel. ender: the client that ends a run, nil for none; its next run needs no
--- confirmation. Clones of one process have the same channel, but are clients of their own
+-- caller's own client has got it: token or number, attempt, valid ms, ids. own: the caller's channel, caller: the id of its claim. ender: the client that ends
+-- a run, nil for none; its next run needs no confirmation. Clones of one process have the same channel, but are clients of their own
 local function serve(own, caller, claim_ms, ender)
   local ids, entries = first_waiters(own, caller)
   if not ids then

@@ -1,5 +1,5 @@
--- The usual release of a lock with flag 1 by the claim that holds it alone: a hand-off to a first waiter that wants it alone, can be reached and begins no run; or the last waiter has got the lock. Part of the
--- loop of lock.lua, with arguments as exclusive_join.lua.
+-- The usual release of a lock with flag 1 by the claim that holds it alone: a hand-off to a first waiter that wants it alone, can be reached and begins no
+-- run; or the last waiter has got the lock. Part of the loop of lock.lua, with arguments as exclusive_join.lua.
 -- Returns the answer; nothing, and has written nothing, if something is not as usual.
 function(take, try, sub, find, match, format, own, words, now, now_digits, key, text, flag)
   local queue, claims = key .. ':queue', key .. ':claims'

@@ -1,6 +1,6 @@
--- The usual joins: first attempts of claims that want the lock alone, beginning with operation i of this call, join its queue by one command of each kind, while one
--- claim holds it. Most differ in their ids
--- only. Part of the loop of lock.lua. A function that uses locals of others costs the server more, so it gets all as arguments.
+-- The usual joins: first attempts of claims that want the lock alone, beginning with operation i of this call, join its queue by one command of each kind
+-- while it is held alone. Most differ in their ids only. Part of the loop of lock.lua. A function that uses locals of others costs the server more, so it gets
+-- all as arguments.
 -- Returns the last of these operations, an error if there is one, and how many waiters have to be swept, if any. The answers are in the list then. If a claim is
 -- known, or something else is not as usual, there are none, and nothing is written: all of these operations take the longer way.
 function(call, try, sub, byte, find, match, format, KEYS, ARGV, now, now_digits, answers, key, text, flag, i)

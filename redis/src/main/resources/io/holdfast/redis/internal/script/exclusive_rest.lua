@@ -1,4 +1,5 @@
--- The unusual ways of a lock that one claim, or a run, holds alone or wants alone. Included by exclusive_grants.lua after waiting.lua, never run alone.
+-- The unusual ways of a lock that one claim, or a run, holds alone or wants alone, and attempts of all kinds. Included by exclusive_grants.lua after waiting.lua,
+-- never run alone.
 
 local function flags_now()
   return (call('EXISTS', keys[2], keys[6]) > 0 and 1 or 0) + (call('EXISTS', keys[5]) == 1 and 2 or 0) + (call('EXISTS', keys[7]) == 1 and 4 or 0)
@@ -237,8 +238,8 @@ local function repeated(held, own)
   return held
 end
 
--- A member leaves. Without a tombstone, no attempt of it is under way, so none joins again. The run goes on as long as any member is wanted. If the first one has left, the next one gets the signal of the grant, also after a
--- confirmation: the answer to that may be lost.
+-- A member leaves. Without a tombstone, no attempt of it is under way, so none joins again. The run goes on as long as any member is wanted. If the first one
+-- has left, the next one gets the signal of the grant, also after a confirmation: the answer to that may be lost.
 local function withdraw(own, claim_ms)
   local all = members()
   local entries, next_ = call('HMGET', keys[3], unpack(all)), nil
