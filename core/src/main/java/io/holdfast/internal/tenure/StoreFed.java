@@ -39,6 +39,7 @@ class StoreFed extends TenureRules {
 
     private long beginsUntilNanos;
 
+    /** Whether a request that a member sent in an earlier run may still come, and end this one. */
     private boolean mayEndAtAnyTime;
 
     /** The last owner, once it has asked to go on alone: the number must not be ended before that request. */

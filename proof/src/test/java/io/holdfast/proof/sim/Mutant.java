@@ -6,6 +6,7 @@ import io.holdfast.ReactiveMultiLock;
 import io.holdfast.internal.tenure.WrongTenures;
 import io.holdfast.internal.tenure.WrongTenures.Decisions;
 import io.holdfast.redis.WrongDriver;
+import io.holdfast.redis.internal.script.LuaScript;
 import io.holdfast.spi.LockBackend;
 import io.holdfast.zookeeper.WrongPart;
 import java.time.Duration;
@@ -14,9 +15,14 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /** A variant of the product with one wrong part. Immutable. */
 final class Mutant {
+
+    private static final List<String> SCRIPTS = Stream.of("lock", "renew", "still_held", "inspect")
+            .map(name -> LuaScript.load(name).body())
+            .toList();
 
     static final Mutant NONE = new Mutant("none");
 
@@ -62,6 +68,9 @@ final class Mutant {
     }
 
     static Mutant scripts(String name, UnaryOperator<String> wrong) {
+        if (SCRIPTS.stream().allMatch(body -> wrong.apply(body).equals(body))) {
+            throw new IllegalArgumentException("mutant '%s' changes no script: correct its text".formatted(name));
+        }
         return of(name, it -> it.script = wrong);
     }
 

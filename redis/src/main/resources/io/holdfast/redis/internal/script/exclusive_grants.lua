@@ -105,6 +105,7 @@ function rest()
   if not others then
     --#include waiting.lua
     --#include exclusive_rest.lua
+    --#include attempt.lua
     local more
     local function shares()
       if not more then

@@ -13,7 +13,7 @@
 
 local holder, token, ends, attempt, lease, channel, client, since, size -- from the record; its lease may be over
 local is_shared -- whether its holders, if any, are in ':held'
-local count_taken = 0 -- the shares that are taken, see shared.lua: while there are any, nobody has the lock alone
+local count_taken = 0 -- how many shares claims have taken, see shared.lua. While one claim has a share, no other can hold the lock alone
 local own_token -- of the claim that asks for a share, if it was served
 local is_ending -- whether this operation ends or keeps a hold, which must pass on a server without memory too
 

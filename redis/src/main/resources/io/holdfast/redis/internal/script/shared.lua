@@ -1,4 +1,4 @@
--- A lock that is shared: by readers, or by claims that took permits. Included by exclusive_grants.lua after exclusive_rest.lua, never run alone.
+-- A lock that is shared: by readers, or by claims that took permits. Included by exclusive_grants.lua after attempt.lua, never run alone.
 --
 -- The holders are in ':held', by the ends of their leases: each ends alone. An even end: the grant was pushed, or was in the answer to a release, and its
 -- claim has not asked since. '' comes first, if any holder has more than one permit: its score is below zero, by the number of permits beyond
